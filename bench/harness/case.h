@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The contract between a family and the harness. A family says what a case is; the harness decides
+// when it is launched, how long, and what is made of the times.
+//
+//   class CopyCase : public Case {
+//     int slots() const override { return 2; }                       // rotated buffer sets
+//     void launch(int slot) override { check(stream_copy(...)); }    // asynchronous
+//     void poison(int slot) override { ... 0xFF over the outputs ... }
+//     Verification verify(int slot) override { ... }
+//   };
+//   std::vector<CaseEntry> entries = {{info, [&] { return std::make_unique<CopyCase>(...); }}};
+//
+// A Case is built ready: its constructor allocates and fills, its destructor gives everything back.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reports/record.h"
+
+namespace assay {
+
+struct CaseInfo {
+  std::string id;  // family/parameters/condition_suffix
+  Json parameters = Json::object();
+  Conditions conditions;
+  Work work;                   // of one launch
+  Json data = Json::object();  // {"fill": "uniform[-1,1)", "seed": 1}
+};
+
+class Case {
+ public:
+  virtual ~Case() = default;
+  Case() = default;
+  Case(const Case&) = delete;
+  Case& operator=(const Case&) = delete;
+
+  // Interchangeable buffer sets, >= 1; launch i of a loop uses slot i % slots().
+  [[nodiscard]] virtual int slots() const = 0;
+  virtual void launch(int slot) = 0;
+  // Overwrites the outputs with what no launch would write, so that what was not written is seen.
+  virtual void poison(int slot) = 0;
+  // Called after everything launched has ended. `attempt` counts the checks of this process.
+  [[nodiscard]] virtual Verification verify(int slot, int attempt) = 0;
+  // The library's choice, enough to reproduce it; null if there was none.
+  [[nodiscard]] virtual Json algorithm() const { return nullptr; }
+};
+
+struct CaseEntry {
+  CaseInfo info;
+  std::function<std::unique_ptr<Case>()> make;
+  std::optional<std::string> skip;  // why this case cannot run on this device
+};
+
+// Thrown while a case is made or run, when it cannot run here: its record says skipped.
+class Skip : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Thrown after an error from which this process cannot recover (a sticky CUDA error): the case is
+// errored, what was written stays, and the process ends.
+class ProcessLost : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace assay

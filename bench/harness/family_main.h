@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+
+// main() of a benchmark binary: Google Benchmark for registration, flags and console; our own sampling
+// loop inside one manual-time iteration; our own log and exit code.
+//
+//   int main(int argc, char** argv) {
+//     return assay::family_main(argc, argv, "memory", [] { return std::make_unique<Memory>(); });
+//   }
+//
+// Flags besides Google Benchmark's: --filter=RE (the same as --benchmark_filter) or --ids=A,B,C
+// choose cases before they are registered; --log=FILE appends run.jsonl lines; --round=N is recorded;
+// --list prints the ids. --benchmark_repetitions and --benchmark_min_time are refused: the harness
+// decides how often a case is launched.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/harness/case.h"
+#include "bench/harness/timer.h"
+#include "bench/node/sensor.h"
+
+namespace assay {
+
+// A family opened on its device.
+class Family {
+ public:
+  virtual ~Family() = default;
+  [[nodiscard]] virtual DeviceRef device() const = 0;
+  [[nodiscard]] virtual Json versions() const = 0;  // of the libraries loaded
+  [[nodiscard]] virtual std::vector<CaseEntry> cases() = 0;
+  [[nodiscard]] virtual Timer& timer() = 0;
+  [[nodiscard]] virtual Sensor& sensor() = 0;
+};
+
+// `open` throws Skip when this machine has no device for the family: exit 2 with the reason.
+// Exit: 0 all ok; 1 a wrong result; 2 skipped or nothing matched; 3 errored; 4 usage.
+int family_main(int argc, char** argv, const std::string& name,
+                const std::function<std::unique_ptr<Family>(Clock&)>& open);
+
+}  // namespace assay

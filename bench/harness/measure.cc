@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/harness/measure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "bench/harness/sampler.h"
+#include "bench/node/environment.h"
+#include "reports/statistics.h"
+
+namespace assay {
+namespace {
+
+constexpr double kTelemetryPeriod_s = 0.005;
+constexpr double kChunk_s = 0.1;      // of the timed window: between two looks at the wall clock
+constexpr double kWarmChunk_s = 0.02;
+
+class CaseRun {
+ public:
+  CaseRun(const CaseEntry& entry, Bench& bench, RunRecord& record)
+      : bench_(bench), record_(record), case_(entry.make()) {}
+
+  void run() {
+    record_.algorithm = case_->algorithm();
+    if (!verified_after_launching_each_slot()) return;
+    const double launch_s = estimate_launch_s();
+    rest_and_warm_up(launch_s);
+    poison_all();
+    time_window(launch_s);
+    verify_all();
+  }
+
+ private:
+  [[nodiscard]] bool sustained() const { return record_.conditions.power == Power::kSustained; }
+
+  void launch_next(int) { case_->launch(next_slot_++ % case_->slots()); }
+  [[nodiscard]] LaunchFunction launcher() {
+    return [this](int i) { launch_next(i); };
+  }
+
+  void poison_all() {
+    for (int slot = 0; slot < case_->slots(); ++slot) case_->poison(slot);
+  }
+
+  bool verified_after_launching_each_slot() {
+    poison_all();
+    for (int slot = 0; slot < case_->slots(); ++slot) case_->launch(slot);
+    return verify_all();
+  }
+
+  // Keeps the worst: a later sound check does not hide an earlier wrong one.
+  bool verify_all() {
+    bench_.timer.wait();
+    for (int slot = 0; slot < case_->slots(); ++slot) {
+      Verification found = case_->verify(slot, attempt_++);
+      const bool first = record_.verification.status == VerificationStatus::kNotRun;
+      const bool wrong = found.status != VerificationStatus::kVerified;
+      if (first || wrong || found.error.value_or(0) > record_.verification.error.value_or(0)) {
+        record_.verification = std::move(found);
+      }
+      if (wrong) {
+        record_.status = RecordStatus::kInvalid;
+        record_.message = "wrong result: " + record_.verification.detail;
+        return false;
+      }
+    }
+    return true;
+  }
+
+  double estimate_launch_s() {
+    const std::vector<double> seconds = bench_.timer.sample(3, 1, launcher());
+    return std::max(*std::min_element(seconds.begin(), seconds.end()), 1e-7);
+  }
+
+  void rest_and_warm_up(double launch_s) {
+    const Budget& budget = bench_.budget;
+    double wanted_s = budget.burst_warm_s;
+    if (sustained()) {
+      wanted_s = bench_.settled ? budget.resettle_s : budget.settle_s;
+      bench_.settled = true;
+    } else {
+      bench_.clock.sleep_s(budget.idle_s);
+    }
+    const int chunk = std::max(1, static_cast<int>(kWarmChunk_s / launch_s));
+    const double start = bench_.clock.now_s();
+    double elapsed = 0;
+    do {
+      (void)bench_.timer.sample(1, chunk, launcher());
+      record_.warm_up.launches += chunk;
+      elapsed = bench_.clock.now_s() - start;
+    } while (elapsed < wanted_s && elapsed < budget.cap_s);
+    record_.warm_up.seconds = elapsed;
+    record_.warm_up.stop_reason =
+        elapsed < budget.cap_s ? fmt::format("declared {:g} s", wanted_s) : "wall-time cap";
+  }
+
+  void time_window(double launch_s) {
+    const Budget& budget = bench_.budget;
+    const double window_s = sustained() ? budget.sustained_window_s : budget.burst_window_s;
+    const SamplePlan plan = plan_samples(launch_s, window_s, budget);
+    const int chunk = std::clamp(
+        static_cast<int>(kChunk_s / (launch_s * plan.per_sample)), 1, plan.samples);
+    std::vector<double>& samples = record_.timing.samples_s;
+    TelemetrySampler sampler(bench_.sensor, kTelemetryPeriod_s);
+    const double start = bench_.clock.now_s();
+    double elapsed = 0;
+    while (static_cast<int>(samples.size()) < plan.samples && elapsed < budget.cap_s) {
+      const int left = plan.samples - static_cast<int>(samples.size());
+      const std::vector<double> some =
+          bench_.timer.sample(std::min(chunk, left), plan.per_sample, launcher());
+      samples.insert(samples.end(), some.begin(), some.end());
+      elapsed = bench_.clock.now_s() - start;
+    }
+    record_.telemetry = sampler.stop();
+    record_.timing.timer = bench_.timer.name();
+    record_.timing.launches_per_sample = plan.per_sample;
+    record_.timing.median_s = median(samples);
+    record_.timing.mean_s =
+        std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
+    record_.timing.stop_reason = static_cast<int>(samples.size()) == plan.samples
+                                     ? fmt::format("declared {} samples", plan.samples)
+                                     : "wall-time cap";
+  }
+
+  Bench& bench_;
+  RunRecord& record_;
+  std::unique_ptr<Case> case_;
+  int next_slot_ = 0;
+  int attempt_ = 0;
+};
+
+void fail(RunRecord& record, RecordStatus status, const std::string& message) {
+  record.status = status;
+  record.message = message.substr(0, message.find('\n'));
+}
+
+}  // namespace
+
+SamplePlan plan_samples(double launch_s, double window_s, const Budget& budget) {
+  // Clamped before the conversion: a launch can be estimated at next to nothing.
+  const double launches = std::min(std::ceil(window_s / launch_s), 1e9);
+  const double batch = std::max({std::ceil(budget.sample_s / launch_s),
+                                 std::ceil(launches / budget.max_samples), 1.0});
+  const double samples = std::clamp(std::ceil(launches / batch), double(budget.min_samples),
+                                    double(budget.max_samples));
+  return {static_cast<int>(samples), static_cast<int>(std::min(batch, 1e6))};
+}
+
+void measure(const CaseEntry& entry, Bench& bench, RunRecord& record) {
+  record.id = entry.info.id;
+  record.family = bench.family;
+  record.device = bench.device;
+  record.round = bench.round;
+  record.started = utc_now();
+  record.parameters = entry.info.parameters;
+  record.conditions = entry.info.conditions;
+  record.work = entry.info.work;
+  record.data = entry.info.data;
+  if (entry.skip) return fail(record, RecordStatus::kSkipped, *entry.skip);
+  try {
+    CaseRun(entry, bench, record).run();
+  } catch (const Skip& skip) {
+    fail(record, RecordStatus::kSkipped, skip.what());
+  } catch (const ProcessLost& lost) {
+    fail(record, RecordStatus::kErrored, lost.what());
+    throw;
+  } catch (const std::exception& error) {
+    fail(record, RecordStatus::kErrored, error.what());
+  }
+}
+
+}  // namespace assay

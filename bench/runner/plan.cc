@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/runner/plan.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <regex>
+#include <set>
+
+#include "reports/error.h"
+#include "reports/strict_yaml.h"
+
+namespace assay {
+namespace {
+
+SuiteProcess read_process(StrictYaml& row, std::set<std::string>& seen) {
+  SuiteProcess process;
+  process.family = row.text("family");
+  process.cases = row.texts("cases");
+  if (process.cases.empty()) row.refuse("cases", "needs at least one case");
+  for (const std::string& id : process.cases) {
+    if (!id.starts_with(process.family + "/")) {
+      row.refuse("cases", fmt::format("'{}' is no case of family '{}'", id, process.family));
+    }
+    if (!seen.insert(id).second) row.refuse("cases", fmt::format("'{}' appears twice", id));
+  }
+  row.finish();
+  return process;
+}
+
+double positive(StrictYaml& file, const char* key) {
+  const double value = file.number(key);
+  if (!(value > 0)) file.refuse(key, "must be greater than 0");
+  return value;
+}
+
+}  // namespace
+
+Suite load_suite(const std::filesystem::path& path) {
+  StrictYaml file = StrictYaml::load(path);
+  Suite suite;
+  suite.name = file.text("suite");
+  if (suite.name != path.stem()) file.refuse("suite", "must be the file's name without .yaml");
+  suite.title = file.text("title");
+  suite.budget_s = positive(file, "budget_s");
+  suite.id_timeout_s = positive(file, "id_timeout_s");
+  suite.conditioning_rounds = file.integer("conditioning_rounds");
+  suite.rounds = file.integer("rounds");
+  suite.stage2_budget_s = file.number("stage2_budget_s");
+  if (suite.conditioning_rounds < 0) file.refuse("conditioning_rounds", "must be 0 or more");
+  if (suite.rounds < 1) file.refuse("rounds", "must be 1 or more");
+  if (!(suite.stage2_budget_s >= 0)) file.refuse("stage2_budget_s", "must be 0 or more");
+  std::set<std::string> seen;
+  for (StrictYaml& row : file.list("processes")) {
+    suite.processes.push_back(read_process(row, seen));
+  }
+  if (suite.processes.empty()) file.refuse("processes", "needs at least one process");
+  file.finish();
+  return suite;
+}
+
+std::vector<Suite> load_all_suites(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".yaml") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  std::vector<Suite> suites;
+  suites.reserve(files.size());
+  for (const auto& file : files) suites.push_back(load_suite(file));
+  return suites;
+}
+
+Suite find_suite(const std::filesystem::path& folder, const std::string& name) {
+  std::vector<std::string> names;
+  for (Suite& suite : load_all_suites(folder)) {
+    if (suite.name == name) return suite;
+    names.push_back(suite.name);
+  }
+  throw Error(ExitCode::kUsage,
+              fmt::format("no suite '{}'; there are: {}", name, fmt::join(names, " ")));
+}
+
+void apply_filter(Suite& suite, const std::string& filter) {
+  if (filter.empty()) return;
+  std::regex expression;
+  try {
+    expression = std::regex(filter, std::regex::extended);
+  } catch (const std::regex_error&) {
+    throw Error(ExitCode::kUsage, fmt::format("--filter {}: not a regular expression", filter));
+  }
+  for (SuiteProcess& process : suite.processes) {
+    std::erase_if(process.cases,
+                  [&](const std::string& id) { return !std::regex_search(id, expression); });
+  }
+  std::erase_if(suite.processes, [](const SuiteProcess& process) { return process.cases.empty(); });
+  if (suite.processes.empty()) {
+    throw Error(ExitCode::kNotJudged,
+                fmt::format("--filter {}: matches no case of suite '{}'; assay list benchmarks "
+                            "prints them",
+                            filter, suite.name));
+  }
+}
+
+}  // namespace assay

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Suites (configs/suites/*.yaml): which cases run in which process, how often, within which budget.
+//
+//   Suite suite = load_suite(config_dir() / "suites" / "quick.yaml");
+//   apply_filter(suite, "memory/");   // Error(kNotJudged) when nothing is left
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+// One process a round and device, running its cases in this order.
+struct SuiteProcess {
+  std::string family;  // assay-<family> is its program
+  std::vector<std::string> cases;
+};
+
+struct Suite {
+  std::string name;
+  std::string title;
+  double budget_s = 0;           // wall time of the whole suite, gates included
+  int conditioning_rounds = 1;   // recorded, not judged
+  int rounds = 5;                // judged; stage 1 of statistics.md, section 2
+  double stage2_budget_s = 0;    // for rows that stage 1 left undecided
+  double id_timeout_s = 20;      // a case without its record after this long hangs
+  std::vector<SuiteProcess> processes;
+};
+
+// Refuses with Error(kUsage), file and line: unknown or duplicate keys, a case that appears twice, a
+// case whose id does not begin with its family, a budget or count that is not positive.
+[[nodiscard]] Suite load_suite(const std::filesystem::path& file);
+
+// All suites of the folder, by name.
+[[nodiscard]] std::vector<Suite> load_all_suites(const std::filesystem::path& folder);
+
+// The suite of that name; Error(kUsage) lists the names that there are.
+[[nodiscard]] Suite find_suite(const std::filesystem::path& folder, const std::string& name);
+
+// Keeps the cases whose id the extended regular expression finds, dropping empty processes.
+// Error(kUsage) for a bad expression, Error(kNotJudged) when nothing matches.
+void apply_filter(Suite& suite, const std::string& filter);
+
+}  // namespace assay

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/runner/process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <thread>
+
+#include "reports/error.h"
+
+extern char** environ;
+
+namespace assay {
+namespace {
+
+std::vector<std::string> merged_environment(const std::map<std::string, std::string>& changes) {
+  std::vector<std::string> result;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    if (!changes.contains(text.substr(0, text.find('=')))) result.push_back(text);
+  }
+  for (const auto& [name, value] : changes) result.push_back(name + "=" + value);
+  return result;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  result.reserve(texts.size() + 1);
+  for (std::string& text : texts) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+// Between fork and exec: only calls that are safe there.
+[[noreturn]] void become(char* const* arguments, char* const* environment, int output) {
+  (void)setpgid(0, 0);
+  (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const int null = open("/dev/null", O_RDONLY);
+  (void)dup2(null, STDIN_FILENO);
+  (void)dup2(output, STDOUT_FILENO);
+  (void)dup2(output, STDERR_FILENO);
+  execve(arguments[0], arguments, environment);
+  _exit(127);
+}
+
+}  // namespace
+
+Child::Child(const ChildSpec& spec) {
+  std::vector<std::string> arguments = spec.arguments;
+  std::vector<std::string> environment = merged_environment(spec.environment);
+  if (access(arguments[0].c_str(), X_OK) != 0) {
+    throw Error(ExitCode::kMeasurement, fmt::format("{}: cannot run: {}; build it first",
+                                                    arguments[0], std::strerror(errno)));
+  }
+  const int output =
+      open(spec.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  if (output < 0) {
+    throw Error(ExitCode::kMeasurement,
+                fmt::format("{}: cannot open: {}", spec.output.string(), std::strerror(errno)));
+  }
+  const std::vector<char*> argv = pointers(arguments);
+  const std::vector<char*> envp = pointers(environment);
+  pid_ = fork();
+  if (pid_ == 0) become(argv.data(), envp.data(), output);
+  const int error = errno;
+  close(output);
+  if (pid_ < 0) {
+    throw Error(ExitCode::kMeasurement, fmt::format("fork: {}", std::strerror(error)));
+  }
+  (void)setpgid(pid_, pid_);  // here too: whoever comes first
+}
+
+Child::~Child() { end(); }
+
+void Child::reap(int options) {
+  int status = 0;
+  if (ended_ || waitpid(pid_, &status, options) != pid_) return;
+  if (WIFEXITED(status)) {
+    ended_ = fmt::format("exit {}", WEXITSTATUS(status));
+  } else {
+    ended_ = fmt::format("killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
+  }
+}
+
+const std::optional<std::string>& Child::poll() {
+  reap(WNOHANG);
+  return ended_;
+}
+
+void Child::end() {
+  if (poll()) return;
+  (void)kill(-pid_, SIGTERM);
+  for (int i = 0; i < 50 && !poll(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  if (!ended_) {
+    (void)kill(-pid_, SIGKILL);
+    reap(0);
+  }
+}
+
+}  // namespace assay

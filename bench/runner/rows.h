@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The two forms in which single runs are kept: a row as Google Benchmark's tools read it, and a line
+// of samples.jsonl.
+#pragma once
+
+#include "reports/record.h"
+
+namespace assay {
+
+// `iterations` is the number of launches, `real_time` the run's value in nanoseconds an operation.
+[[nodiscard]] Json benchmark_row(const RunRecord& run, int conditioning_rounds);
+
+// {"id", "device", "round", "launches_per_sample", "samples_s": [...]}
+[[nodiscard]] Json samples_line(const RunRecord& run);
+
+}  // namespace assay

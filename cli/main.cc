@@ -1,0 +1,230 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The command line: parses, calls a command of commands.h, and turns what it throws into one line
+// on stderr and an exit code. The help is the reference of the options.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <map>
+#include <regex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/commands.h"
+#include "reports/json_fields.h"
+
+namespace assay {
+namespace {
+
+constexpr std::array<std::string_view, 5> kListable = {"suites", "benchmarks", "gpus", "targets",
+                                                       "claims"};
+
+constexpr const char* kFooter =
+    "Exit codes: 0 pass; 1 fail (the only one that may drain a node); 2 not judged: inconclusive,\n"
+    "incomplete or missing; 3 the measurement itself broke; 4 bad usage or unreadable input.\n"
+    "Results go to stdout, progress and errors to stderr. Examples:\n"
+    "  assay accept                              check, measure and judge this node\n"
+    "  assay run quick --filter '^memory/' --runs 5\n"
+    "  assay judge out/report.json --format json\n"
+    "  assay report out/report.json --redact --json public.json --md public.md";
+
+struct CommandLine {
+  MeasureOptions accept;
+  MeasureOptions run;
+  JudgeOptions judge;
+  ListOptions list;
+  ReportOptions report;
+  std::function<ExitCode()> chosen;
+};
+
+// Errors are ours to word: CLI11's checks would print a line for each type of it.
+void add_format(CLI::App& command, Format& format) {
+  static const std::map<std::string, Format> names = {{"text", Format::kText},
+                                                      {"json", Format::kJson}};
+  command
+      .add_option_function<std::string>(
+          "--format",
+          [&format](const std::string& name) {
+            const auto found = names.find(name);
+            if (found == names.end()) {
+              throw CLI::ValidationError("--format", "'" + name + "' is not one of text, json");
+            }
+            format = found->second;
+          },
+          "Form of the output on stdout (default: text)")
+      ->type_name("text|json");
+}
+
+// A broken expression is refused before anything is measured.
+void check_expression(const std::string& expression) {
+  try {
+    std::regex compiled(expression, std::regex::ECMAScript);
+  } catch (const std::regex_error&) {
+    throw CLI::ValidationError("--filter", "'" + expression + "' is not a regular expression");
+  }
+}
+
+void add_measure_options(CLI::App& command, MeasureOptions& options) {
+  command
+      .add_option_function<std::string>(
+          "--filter",
+          [&options](const std::string& expression) {
+            check_expression(expression);
+            options.filter = expression;
+          },
+          "Only the cases whose id matches (ECMAScript, anywhere in the id)")
+      ->type_name("REGEX");
+  command
+      .add_option("--gpus", options.gpus,
+                  "Only these GPUs, by index or UUID, separated by commas (default: all)")
+      ->delimiter(',')
+      ->allow_extra_args(false)  // else `run --gpus 0 quick` takes the suite for a GPU
+      ->type_name("LIST");
+  command
+      .add_option("--targets", options.targets,
+                  "Floors to judge by (default: configs/targets/<sku>.yaml of each card)")
+      ->type_name("FILE");
+  command.add_option("--runs", options.runs, "Judged runs a row (default: as the suite says)")
+      ->check([](const std::string& text) {
+        int runs = 0;
+        return CLI::detail::lexical_cast(text, runs) && runs >= 1 && runs <= 1000
+                   ? std::string()
+                   : "'" + text + "' is not a number from 1 to 1000";
+      })
+      ->type_name("N");
+  command
+      .add_option("--out", options.out, "Folder for report.json and samples.jsonl (default: out)")
+      ->type_name("DIR");
+  add_format(command, options.format);
+}
+
+void add_accept(CLI::App& app, CommandLine& line) {
+  CLI::App* command = app.add_subcommand(
+      "accept", "Check this node, measure it and judge it: gates, a suite, gates again, verdict");
+  command->add_option("--suite", line.accept.suite, "Suite of configs/suites (default: quick)")
+      ->type_name("SUITE");
+  add_measure_options(*command, line.accept);
+  command->callback([&line] { line.chosen = [&line] { return run_accept(line.accept); }; });
+}
+
+void add_run(CLI::App& app, CommandLine& line) {
+  CLI::App* command =
+      app.add_subcommand("run", "Measure a suite without a verdict; 0 if every record is ok");
+  command->add_option("SUITE", line.run.suite, "Suite of configs/suites")
+      ->required()
+      ->type_name("");
+  add_measure_options(*command, line.run);
+  command->callback([&line] { line.chosen = [&line] { return run_run(line.run); }; });
+}
+
+void add_judge(CLI::App& app, CommandLine& line) {
+  CLI::App* command = app.add_subcommand(
+      "judge", "Judge a report made earlier: limits, shares and the verdict are derived again");
+  command->add_option("REPORT", line.judge.report, "A report.json")->required()->type_name("");
+  command
+      ->add_option("--targets", line.judge.targets,
+                   "Floors to judge by (default: those stored in the report)")
+      ->type_name("FILE");
+  command->add_flag("--claims", line.judge.claims,
+                    "Judge the documents' claims about the cards instead; exits 0");
+  add_format(*command, line.judge.format);
+  command->callback([&line] { line.chosen = [&line] { return run_judge(line.judge); }; });
+}
+
+void add_list(CLI::App& app, CommandLine& line) {
+  CLI::App* command = app.add_subcommand("list", "What there is");
+  command->add_option("WHAT", line.list.what, "suites, benchmarks, gpus, targets or claims")
+      ->check([](const std::string& what) {
+        const bool known = std::find(kListable.begin(), kListable.end(), what) != kListable.end();
+        return known ? std::string()
+                     : fmt::format("'{}' is not one of {}", what, fmt::join(kListable, ", "));
+      })
+      ->type_name("");
+  add_format(*command, line.list.format);
+  command->callback([&line] { line.chosen = [&line] { return run_list(line.list); }; });
+}
+
+void add_report(CLI::App& app, CommandLine& line) {
+  CLI::App* command = app.add_subcommand(
+      "report", "Render a report as it was judged; without --md and --json, the summary");
+  command->add_option("REPORT", line.report.report, "A report.json")->required()->type_name("");
+  command->add_option("--md", line.report.markdown, "Write Markdown; - is stdout")
+      ->type_name("FILE");
+  command->add_option("--json", line.report.json, "Write the report itself; - is stdout")
+      ->type_name("FILE");
+  command->add_flag("--redact", line.report.redact,
+                    "Replace serials, UUIDs, host, user and board names by tokens");
+  command->callback([&line] { line.chosen = [&line] { return run_report(line.report); }; });
+}
+
+int usage_error(const std::string& what) {
+  const std::string one_line = what.substr(0, what.find('\n'));
+  fmt::print(stderr, "assay: {}; see assay --help\n", one_line);
+  return static_cast<int>(ExitCode::kUsage);
+}
+
+// CLI11 calls an unknown command an unexpected argument; we say which commands there are.
+std::string unknown_command(const CLI::App& app, int argc, char** argv) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
+  const std::string known = fmt::format("commands: {}", fmt::join(names, ", "));
+  if (argc < 2) return "no command; " + known;
+  const std::string_view first = argv[1];
+  if (first.starts_with('-')) return {};
+  if (std::find(names.begin(), names.end(), first) != names.end()) return {};
+  return fmt::format("unknown command '{}'; {}", first, known);
+}
+
+// Output that could not be written is no result.
+int flush(ExitCode code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return static_cast<int>(code);
+  fmt::print(stderr, "assay: could not write to stdout\n");
+  return static_cast<int>(worst_of(code, ExitCode::kMeasurement));
+}
+
+int run_program(int argc, char** argv) {
+  CommandLine line;
+  CLI::App app("Says whether a GPU node delivers what it should.", "assay");
+  app.set_version_flag("--version", "assay " ASSAY_VERSION);
+  app.footer(kFooter);
+  app.require_subcommand(1);
+  add_accept(app, line);
+  add_run(app, line);
+  add_judge(app, line);
+  add_report(app, line);
+  add_list(app, line);
+  if (const std::string what = unknown_command(app, argc, argv); !what.empty()) {
+    return usage_error(what);
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {  // --help and --version
+    app.exit(help);
+    return flush(ExitCode::kPass);
+  } catch (const CLI::ParseError& error) {
+    return usage_error(error.what());
+  }
+  return flush(line.chosen());
+}
+
+}  // namespace
+}  // namespace assay
+
+int main(int argc, char** argv) {
+  try {
+    return assay::run_program(argc, argv);
+  } catch (const assay::Error& error) {
+    fmt::print(stderr, "assay: {}\n", error.what());
+    return static_cast<int>(error.code());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "assay: internal error: {}\n", error.what());
+    return static_cast<int>(assay::ExitCode::kMeasurement);
+  }
+}

@@ -1,0 +1,465 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/faults.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "reports/format_text.h"
+
+namespace assay {
+namespace {
+
+constexpr std::string_view kRma =
+    "run nvidia-bug-report.sh, open an RMA with the serial and this report";
+constexpr std::string_view kRecheck = "rerun assay accept";
+// NVML gives limits in milliwatts; some boards round them.
+constexpr double kPowerToleranceW = 1.0;
+
+std::vector<FaultKind> make_catalogue() {
+  using enum Severity;
+  return {
+      {"GPU-01",
+       kNotJudged,
+       "operator",
+       "no GPU visible",
+       {"lspci -d 10de: on the host", "seating and power", "containers need --gpus all"}},
+      {"GPU-02",
+       kFail,
+       "hardware",
+       "fewer GPUs than expected",
+       {"power-cycle, rerun assay accept", "reseat the missing board", kRma}},
+      {"GPU-03",
+       kFail,
+       "hardware",
+       "GPU lost during the run",
+       {"power-cycle, rerun assay accept", "check the power path", kRma}},
+      {"GPU-04",
+       kFail,
+       "hardware",
+       "wrong SKU, or mixed VBIOS or InfoROM",
+       {"vendor firmware update", "return the wrong part"}},
+      {"GPU-05",
+       kFail,
+       "operator",
+       "the driver asks for a recovery action",
+       {"do what the driver asks", kRecheck}},
+      {"PWR-01",
+       kFail,
+       "operator",
+       "power limit below the default or the peers",
+       {"set the limit back, rerun assay accept", "do not RMA"}},
+      {"PWR-02",
+       kFail,
+       "host",
+       "power brake asserted",
+       {"power supplies and feed", "power cap in the BMC", kRecheck}},
+      {"CLK-01", kFail, "operator", "clock held without a reason", {"nvidia-smi -rgc", kRecheck}},
+      {"THM-01",
+       kFail,
+       "host",
+       "thermal slowdown",
+       {"airflow or cold plate, inlet temperature", kRecheck, kRma}},
+      {"ECC-01",
+       kFail,
+       "operator",
+       "ECC is off",
+       {"nvidia-smi -e 1, then reset the GPU", kRecheck}},
+      {"MEM-01",
+       kFail,
+       "hardware",
+       "uncorrectable memory error under load",
+       {"reset the GPU, rerun assay accept", "field diagnostic", kRma}},
+      {"MEM-02",
+       kFail,
+       "operator",
+       "a row remap waits for a reset",
+       {"reset the GPU, rerun assay accept"}},
+      {"MEM-03", kFail, "hardware", "a row remap failed", {kRma}},
+      {"SDC-01",
+       kFail,
+       "hardware",
+       "wrong result, confirmed by a fresh process",
+       {"take the GPU out of service now", kRma}},
+      {"PRF-01",
+       kFail,
+       "hardware",
+       "below the floor, nothing found that explains it",
+       {"rerun assay accept --gpus with this GPU alone", "field diagnostic", kRma}},
+      {"PRF-02", kWarn, "hardware", "slower than its peers, above the floor", {"watch"}},
+      {"PRF-03",
+       kFail,
+       "operator",
+       "all GPUs low alike",
+       {"check the floor's source, the driver and the cooling", "do not RMA the GPUs"}},
+      {"PCI-01",
+       kFail,
+       "host",
+       "PCIe width or generation down",
+       {"reseat the board", "riser and slot", "BIOS settings"}},
+      {"PCI-02",
+       kWarn,
+       "hardware",
+       "PCIe replays or AER errors rising",
+       {"reseat the board", "cable or retimer"}},
+      {"PCI-03",
+       kFail,
+       "host",
+       "PCIe link as it should be, transfers slow",
+       {"NUMA binding, ACS, IOMMU, relaxed ordering", "do not RMA"}},
+      {"NVL-01",
+       kFail,
+       "hardware",
+       "one GPU slow, or its links down, to all others",
+       {"reset the GPU", "reseat the board", kRma}},
+      {"NVL-02", kFail, "hardware", "one pair slow", {"reset both GPUs", "board or bridge", kRma}},
+      {"NVL-03",
+       kWarn,
+       "hardware",
+       "NVLink replay, recovery or CRC errors rising",
+       {"reset the GPU", "field diagnostic"}},
+      {"FAB-01",
+       kFail,
+       "host",
+       "fabric manager or fabric state not ready",
+       {"start the fabric manager", "match its version with the driver"}},
+      {"NCC-01",
+       kFail,
+       "operator",
+       "collectives slow, pairs sound",
+       {"NCCL environment variables", "NVLS switched off?"}},
+      {"NCC-02", kFail, "hardware", "a rank hung or was lost", {"recheck without it"}},
+      {"NIC-01", kFail, "host", "port down, slow or erring", {"cable", "optic", "switch port"}},
+      {"XID-nn",
+       kFail,
+       "hardware",
+       "another Xid during the run",
+       {"NVIDIA's Xid catalogue says which action"}},
+      {"ENV-01",
+       kNotJudged,
+       "operator",
+       "GPU busy, in MIG mode or shared",
+       {"free the GPU", kRecheck}},
+      {"UNK-01",
+       kNotJudged,
+       "operator",
+       "could not be read or run",
+       {"mend what is named", kRecheck}},
+  };
+}
+
+std::string name_of(const GpuInventory& gpu) { return fmt::format("GPU {}", gpu.index); }
+
+// Bus ids as NVML and sysfs write them differ in the width of the domain and in case.
+std::string plain_bus_id(std::string id) {
+  std::transform(id.begin(), id.end(), id.begin(), [](unsigned char c) {
+    return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  });
+  constexpr std::size_t kLength = std::string_view("0000:19:00.0").size();
+  return id.size() > kLength ? id.substr(id.size() - kLength) : id;
+}
+
+class Gates {
+ public:
+  explicit Gates(const Inventory& inventory) : inventory_(inventory) {}
+
+  GateResults check() && {
+    check_counts();
+    for (const GpuInventory& gpu : inventory_.gpus) {
+      check_sharing(gpu);
+      check_memory(gpu);
+      check_power(gpu);
+      check_rest(gpu);
+    }
+    return std::move(results_);
+  }
+
+ private:
+  // One gate: unread, passed, or `fault`.
+  void gate(std::optional<bool> sound, const Fault& fault) {
+    if (!sound) {
+      ++results_.unread;
+      return;
+    }
+    ++results_.total;
+    if (*sound) {
+      ++results_.passed;
+    } else {
+      results_.faults.push_back(fault);
+    }
+  }
+
+  Fault fault_of(std::string_view code, const GpuInventory& gpu, std::string title,
+                 std::string_view field) const {
+    Fault fault = make_fault(code, &gpu, std::move(title));
+    const auto at = &gpu - inventory_.gpus.data();
+    fault.evidence.push_back(fmt::format("inventory.gpus[{}].{}", at, field));
+    return fault;
+  }
+
+  std::vector<std::string> missing_in_nvml() const;
+  void check_counts();
+  void check_sharing(const GpuInventory& gpu);
+  void check_memory(const GpuInventory& gpu);
+  void check_power(const GpuInventory& gpu);
+  void check_rest(const GpuInventory& gpu);
+
+  const Inventory& inventory_;
+  GateResults results_;
+};
+
+std::vector<std::string> Gates::missing_in_nvml() const {
+  std::vector<std::string> missing;
+  for (const std::string& id : inventory_.pci_gpus) {
+    const bool seen =
+        std::any_of(inventory_.gpus.begin(), inventory_.gpus.end(), [&](const GpuInventory& gpu) {
+          return gpu.bus_id && plain_bus_id(*gpu.bus_id) == plain_bus_id(id);
+        });
+    if (!seen) missing.push_back(id);
+  }
+  return missing;
+}
+
+void Gates::check_counts() {
+  const std::size_t on_bus = inventory_.pci_gpus.size();
+  const std::size_t in_nvml = inventory_.gpus.size();
+  const std::string driver = inventory_.driver.value_or("not loaded");
+  const std::string nvml =
+      inventory_.nvml
+          ? "NVML " + *inventory_.nvml
+          : "NVML: " + (inventory_.nvml_error.empty() ? "not found" : inventory_.nvml_error);
+  if (on_bus == 0 && in_nvml == 0) {
+    results_.faults.push_back(make_fault(
+        "GPU-01", nullptr, fmt::format("PCI bus: 0 NVIDIA GPUs.  Driver: {}.  {}.", driver, nvml)));
+    results_.faults.back().evidence = {"inventory.pci_gpus"};
+    return;
+  }
+  Fault fault = make_fault("GPU-02", nullptr, "");
+  fault.evidence = {"inventory.pci_gpus", "inventory.gpus"};
+  const std::string count = fmt::format("{} on the PCI bus, {} in NVML",
+                                        counted(static_cast<long long>(on_bus), "GPU"), in_nvml);
+  if (!inventory_.nvml) {
+    fault =
+        make_fault("UNK-01", nullptr, fmt::format("{}.  Driver: {}.  {}.", count, driver, nvml));
+    fault.evidence = {"inventory.nvml_error"};
+    ++results_.unread;
+    results_.faults.push_back(fault);
+    return;
+  }
+  if (on_bus == 0) {  // the bus could not be listed: NVML's count stands alone
+    ++results_.unread;
+    return;
+  }
+  fault.title = fmt::format("{}; missing: {}", count, join(missing_in_nvml(), ", "));
+  if (inventory_.host.virtualisation == "container") {
+    // A container sees the whole bus and only the GPUs that it was given: hidden and lost look
+    // alike.
+    fault.severity = Severity::kNotJudged;
+    fault.owner = "operator";
+    fault.confidence = "suspected";
+    fault.title += ": hidden from this container, or lost";
+    fault.actions.insert(fault.actions.begin(),
+                         "run on the host, or give the container all GPUs (--gpus all)");
+  }
+  gate(in_nvml >= on_bus, fault);
+}
+
+void Gates::check_sharing(const GpuInventory& gpu) {
+  std::vector<std::string> slices;
+  for (const MigSlice& slice : gpu.mig_slices) slices.push_back(slice.name + " " + slice.uuid);
+  gate(gpu.mig ? std::optional(!*gpu.mig) : std::nullopt,
+       fault_of("ENV-01", gpu,
+                fmt::format("{} is in MIG mode ({}): whole-card targets do not apply", name_of(gpu),
+                            slices.empty() ? "no slices" : join(slices, ", ")),
+                "mig"));
+  std::vector<std::string> users;
+  for (const GpuProcess& process : gpu.processes) {
+    users.push_back(process.memory_bytes
+                        ? fmt::format("pid {} ({:.1f} GB)", process.pid,
+                                      static_cast<double>(*process.memory_bytes) / 1e9)
+                        : fmt::format("pid {}", process.pid));
+  }
+  const bool read = !gpu.unreadable.contains("processes");
+  gate(read ? std::optional(users.empty()) : std::nullopt,
+       fault_of("ENV-01", gpu, fmt::format("{} is busy: {}", name_of(gpu), join(users, ", ")),
+                "processes"));
+}
+
+std::optional<std::int64_t> delta(std::optional<std::int64_t> before,
+                                  std::optional<std::int64_t> after) {
+  if (!before || !after) return std::nullopt;
+  return *after - *before;
+}
+
+// A state that is set in either reading is set.
+std::optional<bool> clear(std::optional<bool> before, std::optional<bool> after) {
+  if (!before && !after) return std::nullopt;
+  return !before.value_or(false) && !after.value_or(false);
+}
+
+void Gates::check_memory(const GpuInventory& gpu) {
+  const std::string pending = gpu.ecc_pending == true ? " (on after the next reset)" : "";
+  gate(gpu.ecc, fault_of("ECC-01", gpu, name_of(gpu) + ": ECC is off" + pending, "ecc"));
+
+  const GpuHealth& before = gpu.before;
+  const GpuHealth& after = gpu.after;
+  const std::optional<std::int64_t> counters[] = {
+      delta(before.ecc_uncorrected_volatile, after.ecc_uncorrected_volatile),
+      delta(before.ecc_uncorrected_aggregate, after.ecc_uncorrected_aggregate),
+      delta(before.remapped_rows_uncorrected, after.remapped_rows_uncorrected)};
+  std::optional<std::int64_t> most;
+  for (const auto& counter : counters) {
+    if (counter) most = std::max(most.value_or(*counter), *counter);
+  }
+  gate(most ? std::optional(*most <= 0) : std::nullopt,
+       fault_of("MEM-01", gpu,
+                fmt::format("{}: uncorrectable memory errors +{} during load", name_of(gpu),
+                            most.value_or(0)),
+                "after.ecc_uncorrected_volatile"));
+  gate(clear(before.remap_pending, after.remap_pending),
+       fault_of("MEM-02", gpu, name_of(gpu) + ": a row remap waits for a reset",
+                "after.remap_pending"));
+  gate(clear(before.remap_failure, after.remap_failure),
+       fault_of("MEM-03", gpu, name_of(gpu) + ": a row remap failed", "after.remap_failure"));
+}
+
+void Gates::check_power(const GpuInventory& gpu) {
+  std::optional<double> limit = gpu.power_limit_w;
+  for (const auto& reading : {gpu.before.power_limit_w, gpu.after.power_limit_w}) {
+    if (reading) limit = std::min(limit.value_or(*reading), *reading);
+  }
+  std::optional<double> peers;
+  for (const GpuInventory& other : inventory_.gpus) {
+    if (&other == &gpu || other.name != gpu.name || !other.power_limit_w) continue;
+    peers = std::max(peers.value_or(0), *other.power_limit_w);
+  }
+  const auto reaches = [&](std::optional<double> wanted) -> std::optional<bool> {
+    if (!limit || !wanted) return std::nullopt;
+    return *limit >= *wanted - kPowerToleranceW;
+  };
+  const std::optional<bool> by_default = reaches(gpu.power_limit_default_w);
+  const std::optional<bool> by_peers = reaches(peers);
+  std::string title = fmt::format("{}: power limit {:.0f} W", name_of(gpu), limit.value_or(0));
+  if (by_default) title += fmt::format("; board default {:.0f} W", *gpu.power_limit_default_w);
+  if (by_peers) title += fmt::format("; peers {:.0f} W", *peers);
+  Fault fault = fault_of("PWR-01", gpu, title, "power_limit_w");
+  const double wanted = by_default == false ? *gpu.power_limit_default_w : peers.value_or(0);
+  fault.actions.front() = fmt::format("nvidia-smi -i {} -pl {:.0f}, then rerun assay accept",
+                                      gpu.bus_id.value_or(std::to_string(gpu.index)), wanted);
+  gate(by_default, fault);
+  // One cause, one fault: a limit that misses both is named once.
+  if (peers && by_default != false) gate(by_peers, fault);
+}
+
+void Gates::check_rest(const GpuInventory& gpu) {
+  const std::optional<std::string>& action = gpu.recovery_action;
+  gate(action ? std::optional(*action == "none") : std::nullopt,
+       fault_of("GPU-05", gpu,
+                fmt::format("{}: the driver asks for '{}'", name_of(gpu), action.value_or("")),
+                "recovery_action"));
+  const bool widths = gpu.pcie_width && gpu.pcie_width_max;
+  Fault narrow = fault_of("PCI-01", gpu,
+                          fmt::format("{}: PCIe x{} of x{}, read while idle", name_of(gpu),
+                                      gpu.pcie_width.value_or(0), gpu.pcie_width_max.value_or(0)),
+                          "pcie_width");
+  narrow.severity = Severity::kWarn;  // an idle link may have trained down to save power
+  narrow.confidence = "suspected";
+  gate(widths ? std::optional(*gpu.pcie_width >= *gpu.pcie_width_max) : std::nullopt, narrow);
+  const auto replays = delta(gpu.before.pcie_replays, gpu.after.pcie_replays);
+  gate(replays ? std::optional(*replays <= 0) : std::nullopt,
+       fault_of("PCI-02", gpu,
+                fmt::format("{}: PCIe replays +{} during load", name_of(gpu), replays.value_or(0)),
+                "after.pcie_replays"));
+}
+
+// The share of samples with one of `reasons`, worst record of the GPU first.
+struct LoadFinding {
+  double worst = 0;
+  std::vector<std::string> ids;
+  std::optional<double> hottest_c;
+};
+
+LoadFinding find_reasons(const Report& report, const GpuInventory& gpu,
+                         std::initializer_list<const char*> reasons) {
+  LoadFinding finding;
+  for (const Record& record : report.records) {
+    if (record.device.uuid != gpu.uuid) continue;
+    double share = 0;
+    for (const char* reason : reasons) {
+      const auto found = record.telemetry.event_reasons.find(reason);
+      if (found != record.telemetry.event_reasons.end()) share = std::max(share, found->second);
+    }
+    if (share > 0) finding.ids.push_back(record.id);
+    finding.worst = std::max(finding.worst, share);
+    if (const auto& temperature = record.telemetry.temperature_c) {
+      finding.hottest_c = std::max(finding.hottest_c.value_or(temperature->max), temperature->max);
+    }
+  }
+  return finding;
+}
+
+}  // namespace
+
+const std::vector<FaultKind>& fault_catalogue() {
+  static const std::vector<FaultKind> catalogue = make_catalogue();
+  return catalogue;
+}
+
+Fault make_fault(std::string_view code, const GpuInventory* gpu, std::string title) {
+  const auto& catalogue = fault_catalogue();
+  const auto kind = std::find_if(catalogue.begin(), catalogue.end(),
+                                 [&](const FaultKind& k) { return k.code == code; });
+  if (kind == catalogue.end()) {
+    throw Error(ExitCode::kMeasurement, fmt::format("no fault code '{}' in the catalogue", code));
+  }
+  Fault fault;
+  fault.code = kind->code;
+  fault.severity = kind->severity;
+  fault.owner = kind->owner;
+  fault.title = std::move(title);
+  fault.confirmed_runs = 1;
+  fault.confidence = "certain";
+  fault.actions.assign(kind->actions.begin(), kind->actions.end());
+  if (gpu != nullptr) {
+    fault.scope = {gpu->index, gpu->serial, gpu->module_id, gpu->bus_id, gpu->uuid};
+  }
+  return fault;
+}
+
+GateResults check_gates(const Inventory& inventory) { return Gates(inventory).check(); }
+
+std::vector<Fault> check_load(const Report& report) {
+  std::vector<Fault> faults;
+  const auto add = [&](std::string_view code, const GpuInventory& gpu, std::string title,
+                       LoadFinding finding) {
+    Fault fault = make_fault(code, &gpu, std::move(title));
+    fault.confirmed_runs = static_cast<int>(finding.ids.size());
+    fault.evidence = std::move(finding.ids);
+    faults.push_back(std::move(fault));
+  };
+  for (const GpuInventory& gpu : report.inventory.gpus) {
+    LoadFinding brake = find_reasons(report, gpu, {"hw_power_brake_slowdown"});
+    if (brake.worst > 0) {
+      add("PWR-02", gpu,
+          fmt::format("{}: power brake in up to {:.0f} % of the samples", name_of(gpu),
+                      std::max(1.0, 100 * brake.worst)),
+          std::move(brake));
+    }
+    LoadFinding thermal = find_reasons(report, gpu, {"hw_thermal_slowdown", "sw_thermal_slowdown"});
+    if (thermal.worst > 0) {
+      std::string title = fmt::format("{}: thermal slowdown in up to {:.0f} % of the samples",
+                                      name_of(gpu), std::max(1.0, 100 * thermal.worst));
+      if (thermal.hottest_c) title += fmt::format("; hottest {:.0f} C", *thermal.hottest_c);
+      if (gpu.slowdown_temperature_c) {
+        title += fmt::format("; slowdown at {:.0f} C", *gpu.slowdown_temperature_c);
+      }
+      add("THM-01", gpu, std::move(title), std::move(thermal));
+    }
+  }
+  return faults;
+}
+
+}  // namespace assay

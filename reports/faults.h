@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The gates on the inventory, and the catalogue of fault codes: meaning, owner and the ladder of
+// actions of each. UNK never becomes a FAIL.
+//
+//   GateResults gates = check_gates(report.inventory);
+//   fmt::print("{} of {} gates\n", gates.passed, gates.total);
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reports/report.h"
+
+namespace assay {
+
+// Codes that nothing raises yet are listed too: the catalogue says what a code means wherever it is
+// met, in documents and in reports of newer programs.
+struct FaultKind {
+  std::string_view code;
+  Severity severity;
+  std::string_view owner;
+  std::string_view meaning;
+  std::vector<std::string_view> actions;
+};
+[[nodiscard]] const std::vector<FaultKind>& fault_catalogue();
+
+// A fault of this code with the catalogue's owner, severity and actions filled in, and the GPU's
+// part numbers as its scope. Throws Error(kMeasurement) for a code that the catalogue lacks.
+[[nodiscard]] Fault make_fault(std::string_view code, const GpuInventory* gpu, std::string title);
+
+struct GateResults {
+  int passed = 0;
+  int total = 0;   // gates that could be read
+  int unread = 0;  // gates whose quantity is null
+  std::vector<Fault> faults;
+};
+// Counts on the bus and in NVML, MIG, ECC mode, ECC and remap counters before and after, power
+// limit against default and peers, recovery action, PCIe width and replays, busy processes.
+[[nodiscard]] GateResults check_gates(const Inventory& inventory);
+
+// What the telemetry of the judged runs shows: power brake and thermal slowdown, one fault a GPU.
+// The software power cap is normal under load and is none.
+[[nodiscard]] std::vector<Fault> check_load(const Report& report);
+
+}  // namespace assay

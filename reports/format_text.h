@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+
+// How figures, units, cases and parts are written for people; shared by faults and renderers. None
+// of it asks the locale.
+//
+//   figure(668.97)                                        // "669"
+//   case_title("gemm/bf16/8192x8192x8192/sustained")      // "BF16 8192^3 sustained"
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reports/report.h"
+
+namespace assay {
+
+// DeviceRef::uuid of the host's processors.
+inline constexpr std::string_view kHostDevice = "host";
+
+// Three or four digits that count: "4610", "669", "55.4", "1.25", "0.0123".
+[[nodiscard]] inline std::string figure(double value) {
+  const double size = std::fabs(value);
+  if (!(size < 99.95)) return fmt::format("{:.0f}", value);
+  if (size >= 9.995) return fmt::format("{:.1f}", value);
+  if (size >= 1) return fmt::format("{:.2f}", value);
+  return fmt::format("{:.3g}", value);
+}
+
+// `value` with as many decimals as figure(like) shows, so that a range lines up with its median.
+[[nodiscard]] inline std::string figure_like(double value, double like) {
+  const std::string shape = figure(like);
+  const auto point = shape.find('.');
+  if (shape.find('e') != std::string::npos) return figure(value);
+  const int decimals = point == std::string::npos ? 0 : static_cast<int>(shape.size() - point - 1);
+  return fmt::format("{:.{}f}", value, decimals);
+}
+
+[[nodiscard]] inline std::string unit_text(std::string_view unit) {
+  return unit == "TFLOPS" ? "TF/s" : std::string(unit);
+}
+
+[[nodiscard]] inline std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  while (true) {
+    const auto at = text.find(separator);
+    parts.emplace_back(text.substr(0, at));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
+[[nodiscard]] inline std::string join(const std::vector<std::string>& parts,
+                                      std::string_view separator) {
+  return fmt::format("{}", fmt::join(parts, separator));
+}
+
+// "1 GPU", "2 GPUs".
+[[nodiscard]] inline std::string counted(long long n, std::string_view noun,
+                                         std::string_view plural_ending = "s") {
+  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : plural_ending);
+}
+
+// "8192x8192x8192" -> "8192^3"; anything else as it is.
+[[nodiscard]] inline std::string short_shape(const std::string& shape) {
+  const std::vector<std::string> sides = split(shape, 'x');
+  const bool digits = std::all_of(sides.front().begin(), sides.front().end(),
+                                  [](unsigned char c) { return c >= '0' && c <= '9'; });
+  if (!digits || sides.size() != 3 || sides[0] != sides[1] || sides[1] != sides[2]) return shape;
+  return sides[0] + "^3";
+}
+
+// A case for the eye. Different ids of one family never share a title.
+[[nodiscard]] inline std::string case_title(std::string_view id) {
+  std::vector<std::string> parts = split(id, '/');
+  if (parts.size() < 3) return std::string(id);
+  const std::string family = parts.front();
+  parts.erase(parts.begin());
+  if (family == "gemm") {
+    for (char& c : parts.front()) {
+      c = c == '_' ? ' ' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+    }
+    parts[1] = short_shape(parts[1]);
+  } else if (family == "memory") {
+    parts.insert(parts.begin(), "DRAM");
+    // Memory does not depend on the power condition: burst is what everybody means.
+    parts.erase(std::remove(parts.begin(), parts.end(), "burst"), parts.end());
+  } else {
+    return std::string(id);
+  }
+  return join(parts, " ");
+}
+
+// "669 TF/s, floor 620".
+[[nodiscard]] inline std::string against_floor(const Metric& metric, double floor) {
+  return fmt::format("{} {}, floor {}", figure(metric.value), unit_text(metric.unit),
+                     figure_like(floor, metric.value));
+}
+
+}  // namespace assay

@@ -1,0 +1,199 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the node holds, as found: filled by bench/node, judged by judge.h. A quantity that could not
+// be read is null and `unreadable` says why (field name -> "nvmlDeviceGetSerial: Not Supported").
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reports/json_fields.h"
+
+namespace assay {
+
+// Counters that should not move, and settings that should not change, under load.
+struct GpuHealth {
+  std::optional<std::int64_t> ecc_corrected_volatile;
+  std::optional<std::int64_t> ecc_uncorrected_volatile;
+  std::optional<std::int64_t> ecc_uncorrected_aggregate;
+  std::optional<std::int64_t> remapped_rows_corrected;
+  std::optional<std::int64_t> remapped_rows_uncorrected;
+  std::optional<bool> remap_pending;
+  std::optional<bool> remap_failure;
+  std::optional<std::int64_t> pcie_replays;
+  std::optional<double> power_limit_w;
+  std::optional<double> temperature_c;
+  std::optional<std::int64_t> energy_mj;  // millijoules since the driver was loaded
+
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive("ecc_corrected_volatile", self.ecc_corrected_volatile);
+    archive("ecc_uncorrected_volatile", self.ecc_uncorrected_volatile);
+    archive("ecc_uncorrected_aggregate", self.ecc_uncorrected_aggregate);
+    archive("remapped_rows_corrected", self.remapped_rows_corrected);
+    archive("remapped_rows_uncorrected", self.remapped_rows_uncorrected);
+    archive("remap_pending", self.remap_pending);
+    archive("remap_failure", self.remap_failure);
+    archive("pcie_replays", self.pcie_replays);
+    archive("power_limit_w", self.power_limit_w);
+    archive("temperature_c", self.temperature_c);
+    archive("energy_mj", self.energy_mj);
+  }
+};
+
+struct MigSlice {
+  std::string uuid;
+  std::string name;  // "NVIDIA A100-SXM4-40GB MIG 3g.20gb"
+
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive("uuid", self.uuid);
+    archive("name", self.name);
+  }
+};
+
+struct GpuProcess {
+  std::int64_t pid = 0;
+  std::optional<std::int64_t> memory_bytes;
+
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive("pid", self.pid);
+    archive("memory_bytes", self.memory_bytes);
+  }
+};
+
+struct GpuInventory {
+  int index = 0;  // NVML's, for the eye only
+  std::string uuid;
+  std::string name;
+  std::optional<std::string> sku;  // slug of configs/gpus by name, SM count and memory
+  std::optional<std::string> serial;
+  std::optional<int> module_id;
+  std::optional<std::string> bus_id;  // 0000:19:00.0
+  std::optional<std::string> board_part_number;
+  std::optional<std::string> vbios;
+  std::optional<std::string> inforom;
+  std::optional<int> sm_count;
+  std::optional<std::string> compute_capability;  // "9.0"
+  std::optional<std::int64_t> memory_bytes;
+  std::optional<int> memory_bus_bits;
+  std::optional<double> memory_clock_max_mhz;
+  std::optional<double> sm_clock_max_mhz;
+  std::optional<double> power_limit_w;
+  std::optional<double> power_limit_default_w;
+  std::optional<bool> ecc;
+  std::optional<bool> ecc_pending;
+  std::optional<bool> persistence;
+  std::optional<bool> mig;
+  std::vector<MigSlice> mig_slices;
+  std::vector<GpuProcess> processes;  // compute processes found before the first load
+  std::optional<std::string> recovery_action;  // "none", "reset", "reboot", ...
+  std::optional<int> pcie_generation_max;
+  std::optional<int> pcie_width;
+  std::optional<int> pcie_width_max;
+  std::optional<int> numa_node;
+  std::optional<double> slowdown_temperature_c;
+  GpuHealth before;
+  GpuHealth after;
+  std::map<std::string, std::string> unreadable;
+
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive("index", self.index);
+    archive("uuid", self.uuid);
+    archive("name", self.name);
+    archive("sku", self.sku);
+    archive("serial", self.serial);
+    archive("module_id", self.module_id);
+    archive("bus_id", self.bus_id);
+    archive("board_part_number", self.board_part_number);
+    archive("vbios", self.vbios);
+    archive("inforom", self.inforom);
+    archive("sm_count", self.sm_count);
+    archive("compute_capability", self.compute_capability);
+    archive("memory_bytes", self.memory_bytes);
+    archive("memory_bus_bits", self.memory_bus_bits);
+    archive("memory_clock_max_mhz", self.memory_clock_max_mhz);
+    archive("sm_clock_max_mhz", self.sm_clock_max_mhz);
+    archive("power_limit_w", self.power_limit_w);
+    archive("power_limit_default_w", self.power_limit_default_w);
+    archive("ecc", self.ecc);
+    archive("ecc_pending", self.ecc_pending);
+    archive("persistence", self.persistence);
+    archive("mig", self.mig);
+    archive("mig_slices", self.mig_slices);
+    archive("processes", self.processes);
+    archive("recovery_action", self.recovery_action);
+    archive("pcie_generation_max", self.pcie_generation_max);
+    archive("pcie_width", self.pcie_width);
+    archive("pcie_width_max", self.pcie_width_max);
+    archive("numa_node", self.numa_node);
+    archive("slowdown_temperature_c", self.slowdown_temperature_c);
+    archive("before", self.before);
+    archive("after", self.after);
+    archive("unreadable", self.unreadable);
+  }
+};
+
+struct HostInventory {
+  std::string host_name;
+  std::string os;
+  std::string kernel;
+  std::string cpu_model;
+  int cpus = 0;  // processors that this process may use
+  int numa_nodes = 0;
+  std::optional<std::int64_t> memory_bytes;
+  std::optional<std::string> board;
+  std::optional<std::string> bios;
+  std::optional<std::string> boot_id;
+  std::optional<double> uptime_s;
+  std::string virtualisation;  // "bare metal", "vm", "container"
+  bool root = false;
+  std::map<std::string, std::string> unreadable;
+
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive("host_name", self.host_name);
+    archive("os", self.os);
+    archive("kernel", self.kernel);
+    archive("cpu_model", self.cpu_model);
+    archive("cpus", self.cpus);
+    archive("numa_nodes", self.numa_nodes);
+    archive("memory_bytes", self.memory_bytes);
+    archive("board", self.board);
+    archive("bios", self.bios);
+    archive("boot_id", self.boot_id);
+    archive("uptime_s", self.uptime_s);
+    archive("virtualisation", self.virtualisation);
+    archive("root", self.root);
+    archive("unreadable", self.unreadable);
+  }
+};
+
+struct Inventory {
+  std::vector<GpuInventory> gpus;          // as NVML sees them
+  std::vector<std::string> pci_gpus;       // bus ids of NVIDIA display controllers on the PCI bus
+  std::optional<std::string> driver;       // "580.159.04"; null: no kernel driver loaded
+  std::optional<std::string> cuda_driver;  // highest CUDA that the driver serves, "13.0"
+  std::optional<std::string> nvml;         // NVML's version; null: not found or not initialised
+  std::string nvml_error;                  // why `nvml` is null
+  HostInventory host;
+
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive("gpus", self.gpus);
+    archive("pci_gpus", self.pci_gpus);
+    archive("driver", self.driver);
+    archive("cuda_driver", self.cuda_driver);
+    archive("nvml", self.nvml);
+    archive("nvml_error", self.nvml_error);
+    archive("host", self.host);
+  }
+};
+
+}  // namespace assay

@@ -1,0 +1,364 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "reports/faults.h"
+#include "reports/format_text.h"
+#include "reports/judge_rows.h"
+
+namespace assay {
+namespace {
+
+// Spread over the GPUs below which "all low" has one cause.
+constexpr double kAlikeRatio = 1.10;
+
+const GpuInventory* gpu_with(const Report& report, const std::string& uuid) {
+  for (const GpuInventory& gpu : report.inventory.gpus) {
+    if (gpu.uuid == uuid) return &gpu;
+  }
+  return nullptr;
+}
+
+class Judge {
+ public:
+  explicit Judge(Report& report) : report_(report), plan_(judging_plan(report)) {}
+
+  void run() {
+    report_.faults.clear();
+    gates_ = check_gates(report_.inventory);
+    add_all(gates_.faults);
+    add_all(check_load(report_));
+    for (Record& record : report_.records) judge_record(report_, plan_, record);
+    find_wrong_results();
+    explain_failures();
+    find_common_failures();
+    find_lone_failures();
+    conclude();
+  }
+
+ private:
+  void add_all(const std::vector<Fault>& faults) {
+    report_.faults.insert(report_.faults.end(), faults.begin(), faults.end());
+  }
+  void raise(ExitCode code) { exit_ = worst_of(exit_, code); }
+
+  void find_wrong_results();
+  Fault* explanation_of(const Record& record);
+  void explain_failures();
+  void find_common_failures();
+  void find_lone_failures();
+  void raise_for_rows();
+  void conclude();
+  std::string summary() const;
+  std::string fault_summary() const;
+  std::string open_points() const;
+  std::vector<std::string> clear_gpus() const;
+  int count(JudgedStatus status) const;
+  int judged_gpus() const;
+
+  Report& report_;
+  StagePlan plan_;
+  GateResults gates_;
+  ExitCode exit_ = ExitCode::kPass;
+  std::vector<Record*> unexplained_;  // FAILs that no fault explains yet
+};
+
+// A wrong result needs no target, and two processes that saw it: one fault a GPU.
+void Judge::find_wrong_results() {
+  std::map<std::string, std::size_t> fault_of;
+  for (Record& record : report_.records) {
+    if (record.device.uuid == kHostDevice || record.status != RecordStatus::kInvalid) continue;
+    if (record.wrong_runs < 2) {
+      if (record.wrong_runs == 1) record.judged.reason += " (one run: not confirmed)";
+      continue;
+    }
+    record.judged.status = JudgedStatus::kFail;
+    record.judged.reason = "wrong result, confirmed by a fresh process";
+    const auto [at, fresh] = fault_of.try_emplace(record.device.uuid, report_.faults.size());
+    if (fresh) {
+      Fault fault = make_fault("SDC-01", gpu_with(report_, record.device.uuid),
+                               fmt::format("{}: {}", case_title(record.id), record.message));
+      fault.scope.uuid = record.device.uuid;
+      fault.confidence = "confirmed";
+      report_.faults.push_back(std::move(fault));
+    }
+    Fault& fault = report_.faults[at->second];
+    fault.evidence.push_back(record.id);
+    fault.confirmed_runs = std::max(fault.confirmed_runs, record.wrong_runs);
+  }
+}
+
+// The fault of the same GPU that makes any load slow.
+Fault* Judge::explanation_of(const Record& record) {
+  static const std::set<std::string> slowing = {"PWR-01", "PWR-02", "CLK-01", "THM-01", "ENV-01"};
+  for (Fault& fault : report_.faults) {
+    if (fault.scope.uuid == record.device.uuid && slowing.contains(fault.code)) return &fault;
+  }
+  return nullptr;
+}
+
+void Judge::explain_failures() {
+  for (Record& record : report_.records) {
+    if (record.judged.status != JudgedStatus::kFail || record.status != RecordStatus::kOk) continue;
+    Fault* fault = explanation_of(record);
+    if (fault == nullptr) {
+      unexplained_.push_back(&record);
+      continue;
+    }
+    const std::string figures = case_title(record.id) + " " + record.judged.reason;
+    fault->explains.push_back(record.id);
+    fault->effect += (fault->effect.empty() ? "" : "; ") + figures;
+    record.judged.reason += fmt::format(" (explained by {})", fault->code);
+    // A card that somebody else uses has not failed.
+    if (fault->severity == Severity::kNotJudged) {
+      record.judged.status = JudgedStatus::kInconclusive;
+    }
+  }
+}
+
+// Rows of one id and SKU that fail on every GPU that has them, by about as much.
+void Judge::find_common_failures() {
+  std::map<std::string, std::vector<Record*>> failed;
+  for (Record* record : unexplained_) {
+    failed[record->id + " " + record->device.sku.value_or("")].push_back(record);
+  }
+  std::vector<Record*> alike;
+  for (const auto& [key, rows] : failed) {
+    const auto gpus = std::count_if(
+        report_.records.begin(), report_.records.end(), [&, &group = rows](const Record& record) {
+          return record.id == group.front()->id && record.device.sku == group.front()->device.sku;
+        });
+    if (rows.size() < 2 || static_cast<std::size_t>(gpus) != rows.size()) continue;
+    std::vector<double> values;
+    for (const Record* record : rows) values.push_back(primary_metric(*record)->value);
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    if (*high <= kAlikeRatio * *low) alike.insert(alike.end(), rows.begin(), rows.end());
+  }
+  if (alike.empty()) return;
+  std::set<std::string> ids;
+  for (const Record* record : alike) ids.insert(record->id);
+  std::vector<std::string> titles;
+  for (const std::string& id : ids) titles.push_back(case_title(id));
+  Fault fault =
+      make_fault("PRF-03", nullptr, "all GPUs are below the floor alike: " + join(titles, ", "));
+  const Record& first = *alike.front();
+  fault.effect = case_title(first.id) + " " + first.judged.reason;
+  fault.confidence = "confirmed";
+  fault.confirmed_runs = first.judged.runs_below;
+  fault.evidence.assign(ids.begin(), ids.end());
+  report_.faults.push_back(std::move(fault));
+  for (Record* record : alike) {
+    record->judged.reason += " (with all GPUs: PRF-03)";
+    std::erase(unexplained_, record);
+  }
+}
+
+// What the peers gave for the same id, "; peers 256..259"; empty without peers.
+std::string peers_of(const Report& report, const Record& record) {
+  std::vector<double> values;
+  for (const Record& other : report.records) {
+    const Metric* metric = primary_metric(other);
+    if (other.id == record.id && other.device.uuid != record.device.uuid &&
+        other.device.sku == record.device.sku && metric != nullptr) {
+      values.push_back(metric->value);
+    }
+  }
+  if (values.empty()) return {};
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const double like = primary_metric(record)->value;
+  return fmt::format("; peers {}..{}", figure_like(*low, like), figure_like(*high, like));
+}
+
+void Judge::find_lone_failures() {
+  // In the order of the records, so that a redacted report lists its faults alike.
+  std::vector<std::vector<Record*>> by_gpu;
+  for (Record* record : unexplained_) {
+    const auto same = std::find_if(by_gpu.begin(), by_gpu.end(), [&](const auto& rows) {
+      return rows.front()->device.uuid == record->device.uuid;
+    });
+    if (same == by_gpu.end()) {
+      by_gpu.push_back({record});
+    } else {
+      same->push_back(record);
+    }
+  }
+  for (const std::vector<Record*>& rows : by_gpu) {
+    const std::string& uuid = rows.front()->device.uuid;
+    const Record& first = *rows.front();
+    Fault fault =
+        make_fault("PRF-01", gpu_with(report_, uuid),
+                   case_title(first.id) + " " + first.judged.reason + peers_of(report_, first));
+    fault.scope.uuid = uuid;
+    if (!fault.scope.gpu) fault.scope.gpu = first.device.index;
+    fault.confidence = "confirmed";
+    fault.confirmed_runs = first.judged.runs_below;
+    std::vector<std::string> others;
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+      others.push_back(case_title(rows[i]->id) + " " + rows[i]->judged.reason);
+    }
+    fault.effect = join(others, "; ");
+    if (first.limit.share_at_clock && first.limit.clock_mhz) {
+      fault.effect +=
+          fmt::format("{}at its clock, {:.0f} MHz, {:.2f} of the limit", others.empty() ? "" : "; ",
+                      *first.limit.clock_mhz, *first.limit.share_at_clock);
+    }
+    for (Record* record : rows) {
+      fault.evidence.push_back(record->id);
+      record->judged.reason += " (PRF-01)";
+    }
+    report_.faults.push_back(std::move(fault));
+  }
+}
+
+void Judge::raise_for_rows() {
+  for (const Record& record : report_.records) {
+    const bool has_target = record.judged.floor.has_value();
+    if (record.judged.status == JudgedStatus::kFail) raise(ExitCode::kFail);
+    if (!has_target) continue;
+    if (record.judged.status == JudgedStatus::kInconclusive ||
+        record.judged.status == JudgedStatus::kNotMeasured) {
+      raise(ExitCode::kNotJudged);
+    }
+    const bool own_fault = record.status == RecordStatus::kErrored ||
+                           (record.status == RecordStatus::kInvalid && record.wrong_runs == 0);
+    const bool explained =
+        std::any_of(report_.faults.begin(), report_.faults.end(), [&](const Fault& fault) {
+          return fault.severity == Severity::kFail && fault.scope.uuid == record.device.uuid;
+        });
+    if (own_fault && !explained) raise(ExitCode::kMeasurement);
+  }
+}
+
+int Judge::count(JudgedStatus status) const {
+  return static_cast<int>(
+      std::count_if(report_.records.begin(), report_.records.end(), [&](const Record& record) {
+        return record.judged.floor.has_value() && record.judged.status == status;
+      }));
+}
+
+int Judge::judged_gpus() const {
+  std::set<std::string> uuids;
+  for (const Record& record : report_.records) {
+    if (record.judged.status != JudgedStatus::kInfo &&
+        record.judged.status != JudgedStatus::kNotMeasured) {
+      uuids.insert(record.device.uuid);
+    }
+  }
+  return static_cast<int>(uuids.size());
+}
+
+std::vector<std::string> Judge::clear_gpus() const {
+  std::vector<std::string> clear;
+  for (const GpuInventory& gpu : report_.inventory.gpus) {
+    bool sound = std::none_of(report_.faults.begin(), report_.faults.end(), [&](const Fault& f) {
+      return f.severity != Severity::kWarn && f.scope.uuid == gpu.uuid;
+    });
+    int passed = 0;
+    for (const Record& record : report_.records) {
+      if (record.device.uuid != gpu.uuid || !record.judged.floor) continue;
+      sound = sound && record.judged.status == JudgedStatus::kPass;
+      ++passed;
+    }
+    if (sound && passed > 0) clear.push_back(fmt::format("GPU {}", gpu.index));
+  }
+  return clear;
+}
+
+std::string Judge::fault_summary() const {
+  std::map<std::string, int> by_owner;
+  int faults = 0;
+  for (const Fault& fault : report_.faults) {
+    if (fault.severity != Severity::kFail) continue;
+    ++faults;
+    ++by_owner[fault.owner];
+  }
+  static const std::map<std::string, std::string> nouns = {
+      {"operator", "setting"}, {"hardware", "hardware suspect"}, {"host", "host cause"}};
+  std::vector<std::string> kinds;
+  for (const auto& [owner, n] : by_owner) {
+    const auto noun = nouns.find(owner);
+    kinds.push_back(counted(n, noun == nouns.end() ? owner : noun->second));
+  }
+  const std::vector<std::string> clear = clear_gpus();
+  return fmt::format("{}: {}. Clear: {}.", counted(faults, "fault"), join(kinds, ", "),
+                     clear.empty() ? "no GPU" : join(clear, ", ") + " only");
+}
+
+// What keeps a report that did not fail from passing.
+std::string Judge::open_points() const {
+  std::vector<std::string> points;
+  const auto add = [&](std::size_t n, std::string_view noun, std::string_view what) {
+    if (n > 0) points.push_back(counted(static_cast<long long>(n), noun) + " " + std::string(what));
+  };
+  if (!report_.complete) points.emplace_back("the run is incomplete");
+  add(static_cast<std::size_t>(count(JudgedStatus::kInconclusive)), "measurement", "undecided");
+  add(static_cast<std::size_t>(count(JudgedStatus::kNotMeasured)) + missing_rows(report_).size(),
+      "measurement", "missing");
+  add(unjudged_gpus(report_).size(), "GPU", "not judged");
+  for (const Fault& fault : report_.faults) {
+    if (fault.severity == Severity::kNotJudged) points.push_back(fault.code);
+  }
+  return join(points, ", ");
+}
+
+std::string Judge::summary() const {
+  if (exit_ == ExitCode::kFail) return fault_summary();
+  const int gpus = judged_gpus();
+  if (gpus == 0 && exit_ != ExitCode::kMeasurement) return "No GPU was judged.";
+  const int passed = count(JudgedStatus::kPass);
+  const int rows = passed + count(JudgedStatus::kInconclusive) + count(JudgedStatus::kNotMeasured) +
+                   static_cast<int>(missing_rows(report_).size());
+  const auto all =
+      std::max<std::size_t>(report_.inventory.gpus.size(), static_cast<std::size_t>(gpus));
+  const std::string counts = fmt::format("{} of {}: {} of {} gates, {} of {} measurements.", gpus,
+                                         counted(static_cast<long long>(all), "GPU"), gates_.passed,
+                                         gates_.total, passed, rows);
+  if (exit_ == ExitCode::kPass) {
+    const auto warnings =
+        std::count_if(report_.faults.begin(), report_.faults.end(),
+                      [](const Fault& f) { return f.severity == Severity::kWarn; });
+    return warnings == 0 ? counts : counts + " " + counted(warnings, "warning") + ".";
+  }
+  const std::string broke =
+      exit_ == ExitCode::kMeasurement ? " The measurement itself broke." : std::string();
+  return counts + broke + " Open: " + open_points() + ".";
+}
+
+void Judge::conclude() {
+  raise_for_rows();
+  for (const Fault& fault : report_.faults) {
+    if (fault.severity == Severity::kFail) raise(ExitCode::kFail);
+    if (fault.severity == Severity::kNotJudged) raise(ExitCode::kNotJudged);
+  }
+  if (!report_.complete || judged_gpus() == 0 || !missing_rows(report_).empty() ||
+      !unjudged_gpus(report_).empty()) {
+    raise(ExitCode::kNotJudged);
+  }
+  Verdict& verdict = report_.verdict;
+  verdict.exit_code = static_cast<int>(exit_);
+  if (exit_ == ExitCode::kPass) {
+    verdict.status = JudgedStatus::kPass;
+  } else if (exit_ == ExitCode::kFail) {
+    verdict.status = JudgedStatus::kFail;
+  } else {
+    const bool nothing = judged_gpus() == 0 && exit_ == ExitCode::kNotJudged;
+    verdict.status = nothing ? JudgedStatus::kNotMeasured : JudgedStatus::kInconclusive;
+  }
+  verdict.summary = summary();
+}
+
+}  // namespace
+
+void judge(Report& report) {
+  derive_limits(report);
+  Judge(report).run();
+}
+
+}  // namespace assay

@@ -1,0 +1,229 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/judge_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "reports/format_text.h"
+#include "reports/judge.h"
+
+namespace assay {
+namespace {
+
+// statistics.md, section 8: above it the clock, the operation count or the data are not what they
+// seem, and no verdict rests on them.
+constexpr double kHighestShareAtClock = 1.03;
+constexpr double kNoisyRatio = 3.0;  // run s.d. over that of the target, above which we warn
+
+const TargetSet* targets_for(const Report& report, const std::optional<std::string>& sku) {
+  for (const TargetSet& set : report.targets) {
+    if (sku == set.sku) return &set;
+  }
+  return nullptr;
+}
+
+bool in_mig_mode(const Report& report, const std::string& uuid) {
+  return std::any_of(
+      report.inventory.gpus.begin(), report.inventory.gpus.end(), [&](const GpuInventory& gpu) {
+        const bool slice = std::any_of(gpu.mig_slices.begin(), gpu.mig_slices.end(),
+                                       [&](const MigSlice& s) { return s.uuid == uuid; });
+        return slice || (gpu.uuid == uuid && gpu.mig == true);
+      });
+}
+
+// Where lower is better, both sides are negated: judge_row takes higher as better.
+struct Oriented {
+  double floor = 0;
+  std::vector<double> values;
+};
+Oriented oriented(const Metric& metric, double floor) {
+  Oriented result{floor, metric.values};
+  if (metric.better == Better::kHigher) return result;
+  result.floor = -floor;
+  for (double& value : result.values) value = -value;
+  return result;
+}
+
+void warn_once(Record& record, const std::string& warning) {
+  auto& all = record.warnings;
+  if (std::find(all.begin(), all.end(), warning) == all.end()) all.push_back(warning);
+}
+
+void warn_about_spread(Record& record, const Metric& metric, const Target& target) {
+  if (metric.values.size() < 5) return;
+  const Moments spread = moments(metric.values);
+  const double sd_pct = 100 * spread.sd / spread.mean;
+  if (spread.sd == 0) {
+    warn_once(record, "all runs gave the same value to the last digit: is the timer stuck?");
+  } else if (target.run_sd_pct > 0 && sd_pct > kNoisyRatio * target.run_sd_pct) {
+    warn_once(record, fmt::format("run s.d. {:.2f} % is more than {:.0f} x the {:.2f} % expected",
+                                  sd_pct, kNoisyRatio, target.run_sd_pct));
+  }
+}
+
+std::string why_undecided(const Report& report, const Metric& metric, const StagePlan& plan) {
+  const std::string remedy = report.suite == "standard"
+                                 ? fmt::format("{} runs in all are needed", plan.total_runs)
+                                 : "rerun with --suite standard";
+  if (report.plan.out_of_time) return "stage 2 was cut off: " + remedy;
+  const auto runs = static_cast<int>(metric.values.size());
+  if (runs < plan.stage1_runs) {
+    return fmt::format("{} of {} runs: {}", runs, plan.stage1_runs, remedy);
+  }
+  return "needs stage 2: " + remedy;
+}
+
+// Why this row cannot be judged although it ran; empty if it can.
+std::string unfit(const Record& record, const Target& target, const Metric* metric) {
+  if (metric == nullptr) return "no metric";
+  const auto found = record.metrics.find(target.metric);
+  if (found == record.metrics.end() || &found->second != metric) {
+    return fmt::format("the target is for '{}', the record has another metric", target.metric);
+  }
+  if (!std::isfinite(target.floor) || !(target.floor > 0)) return "the floor is not above 0";
+  if (record.verification.status != VerificationStatus::kVerified) {
+    return "the result was not verified";
+  }
+  if (record.limit.share_at_clock && !(*record.limit.share_at_clock <= kHighestShareAtClock)) {
+    return fmt::format("{:.2f} x the limit at the measured clock: check dtype, data and sparsity",
+                       *record.limit.share_at_clock);
+  }
+  return {};
+}
+
+Judged judge_measured(const Report& report, const Record& record, const Target& target,
+                      const StagePlan& plan) {
+  Judged judged;
+  judged.floor = target.floor;
+  judged.source = target.source;
+  judged.provisional = target.provisional();
+  judged.status = JudgedStatus::kInconclusive;
+  const Metric* metric = primary_metric(record);
+  judged.reason = unfit(record, target, metric);
+  if (!judged.reason.empty()) return judged;
+  const Oriented row = oriented(*metric, target.floor);
+  const RowJudgement result = judge_row(plan, row.floor, row.values);
+  judged.runs_below = result.below;
+  const auto runs = row.values.size();
+  switch (result.outcome) {
+    case RowOutcome::kPass:
+      judged.status = JudgedStatus::kPass;
+      break;
+    case RowOutcome::kFail:
+      judged.status = JudgedStatus::kFail;
+      judged.reason = against_floor(*metric, target.floor);
+      break;
+    case RowOutcome::kExtend:
+      judged.reason = why_undecided(report, *metric, plan);
+      break;
+    case RowOutcome::kInconclusive:
+      judged.reason = fmt::format("{} of {} runs below the floor", result.below, runs);
+      break;
+  }
+  return judged;
+}
+
+std::string why_info(const Report& report, const Record& record) {
+  if (record.device.uuid == kHostDevice) return "host: for information only";
+  if (in_mig_mode(report, record.device.uuid)) return "MIG mode: whole-card targets do not apply";
+  if (targets_for(report, record.device.sku) == nullptr) {
+    return fmt::format("no targets for \"{}\"", record.device.name);
+  }
+  return "no target for this id";
+}
+
+}  // namespace
+
+StagePlan judging_plan(const Report& report) {
+  const auto rows =
+      std::count_if(report.records.begin(), report.records.end(),
+                    [&](const Record& record) { return target_of(report, record) != nullptr; });
+  return stage_plan(std::max(report.plan.m, static_cast<int>(rows)));
+}
+
+void judge_record(const Report& report, const StagePlan& plan, Record& record) {
+  record.judged = {};
+  const Target* target = target_of(report, record);
+  if (target == nullptr) {
+    record.judged.status = JudgedStatus::kInfo;
+    record.judged.reason = why_info(report, record);
+    return;
+  }
+  if (record.status == RecordStatus::kOk) {
+    record.judged = judge_measured(report, record, *target, plan);
+    if (const Metric* metric = primary_metric(record)) warn_about_spread(record, *metric, *target);
+    return;
+  }
+  record.judged.floor = target->floor;
+  record.judged.source = target->source;
+  record.judged.provisional = target->provisional();
+  record.judged.reason = to_string(record.status) + ": " + record.message;
+  record.judged.status = record.status == RecordStatus::kInvalid ? JudgedStatus::kInconclusive
+                                                                 : JudgedStatus::kNotMeasured;
+}
+
+const Target* target_of(const Report& report, const Record& record) {
+  if (record.device.uuid == kHostDevice || in_mig_mode(report, record.device.uuid)) return nullptr;
+  const TargetSet* set = targets_for(report, record.device.sku);
+  return set == nullptr ? nullptr : set->find(record.id);
+}
+
+std::vector<MissingRow> missing_rows(const Report& report) {
+  std::vector<MissingRow> missing;
+  for (const GpuInventory& gpu : report.inventory.gpus) {
+    const TargetSet* set = targets_for(report, gpu.sku);
+    if (set == nullptr || gpu.mig == true) continue;
+    for (const std::string& id : report.plan.gate_ids) {
+      if (set->find(id) == nullptr) continue;
+      const bool there =
+          std::any_of(report.records.begin(), report.records.end(),
+                      [&](const Record& r) { return r.id == id && r.device.uuid == gpu.uuid; });
+      if (!there) missing.push_back({id, gpu.uuid});
+    }
+  }
+  return missing;
+}
+
+std::vector<UnjudgedGpu> unjudged_gpus(const Report& report) {
+  std::vector<UnjudgedGpu> unjudged;
+  for (const GpuInventory& gpu : report.inventory.gpus) {
+    if (gpu.mig == true) {
+      unjudged.push_back({gpu.uuid, fmt::format("GPU {}: MIG mode", gpu.index)});
+      continue;
+    }
+    if (targets_for(report, gpu.sku) == nullptr) {
+      unjudged.push_back(
+          {gpu.uuid, fmt::format("GPU {}: no targets for \"{}\"", gpu.index, gpu.name)});
+      continue;
+    }
+    const bool any =
+        std::any_of(report.records.begin(), report.records.end(), [&](const Record& record) {
+          return record.device.uuid == gpu.uuid && target_of(report, record) != nullptr;
+        });
+    if (!any) {
+      unjudged.push_back(
+          {gpu.uuid, fmt::format("GPU {}: no measurement with a target", gpu.index)});
+    }
+  }
+  return unjudged;
+}
+
+std::vector<std::size_t> undecided_rows(const Report& report) {
+  const StagePlan plan = judging_plan(report);
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i < report.records.size(); ++i) {
+    const Record& record = report.records[i];
+    const Target* target = target_of(report, record);
+    if (target == nullptr || record.status != RecordStatus::kOk) continue;
+    const Metric* metric = primary_metric(record);
+    if (!unfit(record, *target, metric).empty()) continue;
+    const Oriented row = oriented(*metric, target->floor);
+    if (judge_row(plan, row.floor, row.values).outcome == RowOutcome::kExtend) rows.push_back(i);
+  }
+  return rows;
+}
+
+}  // namespace assay

@@ -1,0 +1,177 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "reports/format_text.h"
+#include "reports/judge.h"
+#include "reports/statistics.h"
+
+namespace assay {
+namespace {
+
+// Clocks and timers are read with this error; anything beyond it did not happen.
+constexpr double kPlausibleShare = 1.01;
+
+const GpuInventory* gpu_of(const Report& report, const Record& record) {
+  for (const GpuInventory& gpu : report.inventory.gpus) {
+    if (gpu.uuid == record.device.uuid) return &gpu;
+  }
+  return nullptr;
+}
+
+const GpuSpec* spec_of(const Report& report, const Record& record) {
+  for (const GpuSpec& spec : report.limits) {
+    if (record.device.sku == spec.sku) return &spec;
+  }
+  return nullptr;
+}
+
+void add_reason(Limit& limit, const std::string& reason) {
+  if (!limit.reason.empty()) limit.reason += "; ";
+  limit.reason += reason;
+}
+
+std::string why_unknown(const Record& record, const std::string& quantity) {
+  const auto found = record.telemetry.unknown.find(quantity);
+  return found == record.telemetry.unknown.end() ? quantity + " was not sampled"
+                                                 : quantity + ": " + found->second;
+}
+
+// Transfers on both edges of the clock: MHz x 2 x bits / 8 is 1e6 bytes a second.
+double dram_peak_gbps(double clock_mhz, int bus_bits) { return 2 * clock_mhz * bus_bits / 8 / 1e3; }
+
+Limit dram_limit(const GpuSpec& spec, const GpuInventory* gpu, const Record& record) {
+  Limit limit;
+  limit.datasheet = spec.dram_gbps;
+  limit.highest = spec.dram_gbps;
+  if (gpu == nullptr || !gpu->memory_bus_bits) {
+    add_reason(limit, "bus width unread: the data sheet alone");
+    return limit;
+  }
+  if (gpu->memory_clock_max_mhz) {
+    limit.highest =
+        std::max(spec.dram_gbps, dram_peak_gbps(*gpu->memory_clock_max_mhz, *gpu->memory_bus_bits));
+  } else {
+    add_reason(limit, "highest memory clock unread: the data sheet alone");
+  }
+  if (const auto& clock = record.telemetry.memory_clock_mhz; clock && clock->mean > 0) {
+    limit.clock_mhz = clock->mean;
+    limit.at_clock = dram_peak_gbps(clock->mean, *gpu->memory_bus_bits);
+  } else {
+    add_reason(limit, why_unknown(record, "memory_clock_mhz"));
+  }
+  return limit;
+}
+
+Limit compute_limit(const GpuSpec& spec, const GpuInventory* gpu, const Record& record) {
+  Limit limit;
+  const std::string& pipe = record.work.pipe;
+  if (const auto sheet = spec.datasheet_tflops.find(pipe); sheet != spec.datasheet_tflops.end()) {
+    limit.datasheet = sheet->second;
+  } else {
+    add_reason(limit, fmt::format("{} has no data-sheet figure for '{}'", spec.sku, pipe));
+  }
+  const auto rate = spec.ops_per_clock_per_sm.find(pipe);
+  if (rate == spec.ops_per_clock_per_sm.end()) {
+    add_reason(limit, fmt::format("{} has no rate for pipe '{}'", spec.sku, pipe));
+    return limit;
+  }
+  const auto tflops_at = [&](double mhz) { return spec.sm_count * rate->second * mhz / 1e6; };
+  const double reported = gpu != nullptr ? gpu->sm_clock_max_mhz.value_or(0) : 0;
+  limit.highest = tflops_at(std::max(spec.max_clock_mhz, reported));
+  if (const auto& clock = record.telemetry.sm_clock_mhz; clock && clock->mean > 0) {
+    limit.clock_mhz = clock->mean;
+    limit.at_clock = tflops_at(clock->mean);
+  } else {
+    add_reason(limit, why_unknown(record, "sm_clock_mhz"));
+  }
+  return limit;
+}
+
+Limit limit_of(const Report& report, const Record& record, const Metric& metric) {
+  Limit limit;
+  const std::string& pipe = record.work.pipe;
+  if (record.device.uuid == kHostDevice || pipe == "host_memory") {
+    limit.reason = "no limit is known for the host";
+    return limit;
+  }
+  const GpuSpec* spec = spec_of(report, record);
+  if (spec == nullptr) {
+    limit.reason = fmt::format("no data for \"{}\" in configs/gpus", record.device.name);
+    return limit;
+  }
+  const char* unit = pipe == "dram" ? "GB/s" : "TFLOPS";
+  if (metric.unit != unit) {
+    limit.reason =
+        fmt::format("the limit of pipe '{}' is in {}, the metric in {}", pipe, unit, metric.unit);
+    return limit;
+  }
+  const GpuInventory* gpu = gpu_of(report, record);
+  limit = pipe == "dram" ? dram_limit(*spec, gpu, record) : compute_limit(*spec, gpu, record);
+  if (limit.datasheet) limit.share_of_datasheet = metric.value / *limit.datasheet;
+  if (limit.at_clock) limit.share_at_clock = metric.value / *limit.at_clock;
+  return limit;
+}
+
+void close_metric(Metric& metric) {
+  metric.ci_low.reset();
+  metric.ci_high.reset();
+  metric.level = min_max_level(static_cast<int>(metric.values.size()));
+  if (metric.values.empty()) return;
+  metric.value = median(metric.values);
+  if (!metric.level) return;
+  const auto [low, high] = std::minmax_element(metric.values.begin(), metric.values.end());
+  metric.ci_low = *low;
+  metric.ci_high = *high;
+}
+
+bool is_wrong(const Record& record) {
+  const Verification& check = record.verification;
+  if (check.status == VerificationStatus::kWrong || record.wrong_runs >= 2) return true;
+  // A binary that says "verified" beside an error out of tolerance is not believed.
+  return check.error && check.tolerance && !(*check.error <= *check.tolerance);
+}
+
+// Why a run value cannot be real; empty if each can.
+std::string implausible(const Metric& metric, const Limit& limit) {
+  for (const double value : metric.values) {
+    if (!std::isfinite(value) || !(value > 0)) {
+      return fmt::format("a run gave {} {}: the measurement broke", value, metric.unit);
+    }
+    if (limit.highest && !(value <= kPlausibleShare * *limit.highest)) {
+      return fmt::format(
+          "a run gave {} {}, above {} x {}, the most that the card can do: check work, timer and "
+          "cache",
+          figure(value), metric.unit, kPlausibleShare, figure(*limit.highest));
+    }
+  }
+  return {};
+}
+
+void derive(const Report& report, Record& record) {
+  for (auto& [name, metric] : record.metrics) close_metric(metric);
+  const Metric* metric = primary_metric(record);
+  record.limit = metric != nullptr ? limit_of(report, record, *metric) : Limit{};
+  if (metric == nullptr) record.limit.reason = "not measured";
+  if (record.status != RecordStatus::kOk && record.status != RecordStatus::kInvalid) return;
+
+  if (is_wrong(record)) {
+    record.status = RecordStatus::kInvalid;
+    if (record.message.empty()) record.message = "wrong result: " + record.verification.detail;
+    return;
+  }
+  const std::string why = metric != nullptr ? implausible(*metric, record.limit) : std::string();
+  record.status = why.empty() ? RecordStatus::kOk : RecordStatus::kInvalid;
+  record.message = why;
+}
+
+}  // namespace
+
+void derive_limits(Report& report) {
+  for (Record& record : report.records) derive(report, record);
+}
+
+}  // namespace assay

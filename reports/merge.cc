@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/merge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "reports/statistics.h"
+
+namespace assay {
+namespace {
+
+// Total time over the median time, above which a run had stalls (method.md, R14).
+constexpr double kStallShare = 0.02;
+
+void widen(std::optional<Range>& all, const std::optional<Range>& one, int runs_before) {
+  if (!one) return;
+  if (!all) {
+    all = one;
+    return;
+  }
+  all->min = std::min(all->min, one->min);
+  all->max = std::max(all->max, one->max);
+  all->mean += (one->mean - all->mean) / (runs_before + 1);
+}
+
+void merge_telemetry(Telemetry& all, const Telemetry& one, int runs_before) {
+  widen(all.sm_clock_mhz, one.sm_clock_mhz, runs_before);
+  widen(all.memory_clock_mhz, one.memory_clock_mhz, runs_before);
+  widen(all.power_w, one.power_w, runs_before);
+  widen(all.temperature_c, one.temperature_c, runs_before);
+  const double total = all.samples + one.samples;
+  if (total > 0) {
+    for (auto& [reason, share] : all.event_reasons) share *= all.samples / total;
+    for (const auto& [reason, share] : one.event_reasons) {
+      all.event_reasons[reason] += share * one.samples / total;
+    }
+  }
+  all.samples += one.samples;
+  for (const auto& [quantity, reason] : one.unknown) all.unknown.emplace(quantity, reason);
+}
+
+// The worse of two verifications: wrong before not run before verified, then the larger error.
+bool worse(const Verification& a, const Verification& b) {
+  const auto rank = [](VerificationStatus status) {
+    switch (status) {
+      case VerificationStatus::kWrong:
+        return 2;
+      case VerificationStatus::kNotRun:
+        return 1;
+      case VerificationStatus::kVerified:
+        return 0;
+    }
+    return 2;
+  };
+  if (rank(a.status) != rank(b.status)) return rank(a.status) > rank(b.status);
+  return a.error.value_or(0) > b.error.value_or(0);
+}
+
+Metric metric_of(const PrimaryMetric& primary) {
+  Metric metric;
+  metric.unit = primary.unit;
+  metric.primary = true;
+  return metric;
+}
+
+void close_metric(Metric& metric) {
+  if (metric.values.empty()) return;
+  metric.value = median(metric.values);
+  const auto [low, high] = std::minmax_element(metric.values.begin(), metric.values.end());
+  metric.level = min_max_level(static_cast<int>(metric.values.size()));
+  if (metric.level) {
+    metric.ci_low = *low;
+    metric.ci_high = *high;
+  }
+}
+
+void add_warning(Record& record, const std::string& warning) {
+  if (std::find(record.warnings.begin(), record.warnings.end(), warning) ==
+      record.warnings.end()) {
+    record.warnings.push_back(warning);
+  }
+}
+
+struct Tally {
+  int ok = 0;
+  int wrong = 0;
+  int errored = 0;
+  int skipped = 0;
+  std::string message;  // of the last run of the worst kind
+};
+
+// One wrong or errored run that a sound run followed is a warning; wrong twice is confirmed, and an
+// error that left the row without a sound run is the row's.
+void settle_status(Record& record, const Tally& tally) {
+  if (tally.wrong >= 2 || (tally.wrong == 1 && tally.ok == 0)) {
+    record.status = RecordStatus::kInvalid;
+  } else if (tally.errored > 0 && (tally.errored >= 2 || tally.ok == 0)) {
+    record.status = RecordStatus::kErrored;
+  } else if (tally.ok == 0) {
+    record.status = RecordStatus::kSkipped;
+  }
+  if (record.status != RecordStatus::kOk) {
+    record.message = tally.message;
+  } else if (tally.wrong + tally.errored > 0) {
+    add_warning(record, "a run failed and was replaced: " + tally.message);
+  }
+}
+
+void count(Tally& tally, const RunRecord& run) {
+  switch (run.status) {
+    case RecordStatus::kOk:
+      ++tally.ok;
+      return;
+    case RecordStatus::kInvalid:
+      ++tally.wrong;
+      break;
+    case RecordStatus::kErrored:
+      ++tally.errored;
+      break;
+    case RecordStatus::kSkipped:
+      ++tally.skipped;
+      break;
+  }
+  tally.message = run.message;
+}
+
+void add_run(Record& record, const RunRecord& run, bool judged) {
+  const PrimaryMetric primary = primary_metric_of(run.work, run.timing.median_s);
+  Metric& metric = record.metrics.try_emplace(primary.name, metric_of(primary)).first->second;
+  if (!judged) {
+    metric.conditioning.push_back(primary.value);
+    return;
+  }
+  metric.values.push_back(primary.value);
+  merge_telemetry(record.telemetry, run.telemetry, record.runs);
+  ++record.runs;
+  if (run.timing.mean_s > (1 + kStallShare) * run.timing.median_s) {
+    add_warning(record, "total time is more than 2 % above the median time in a run: stalls");
+  }
+  if (run.algorithm != record.algorithm) {
+    add_warning(record, "the library chose another algorithm in some runs");
+  }
+}
+
+}  // namespace
+
+PrimaryMetric primary_metric_of(const Work& work, double seconds) {
+  if (work.operations > 0) return {"tflops", "TFLOPS", work.operations / seconds / 1e12};
+  return {"gbps", "GB/s", work.bytes / seconds / 1e9};
+}
+
+Record merge_runs(std::span<const RunRecord> runs, int conditioning_rounds) {
+  // A run that never reported itself knows little more than its id.
+  const auto sound = std::find_if(runs.begin(), runs.end(), [](const RunRecord& run) {
+    return run.status == RecordStatus::kOk || run.status == RecordStatus::kInvalid;
+  });
+  const RunRecord& first = sound == runs.end() ? runs.front() : *sound;
+  Record record;
+  record.id = first.id;
+  record.family = first.family;
+  record.device = first.device;
+  record.parameters = first.parameters;
+  record.conditions = first.conditions;
+  record.work = first.work;
+  record.algorithm = first.algorithm;
+  record.data = first.data;
+
+  Tally tally;
+  for (const RunRecord& run : runs) {
+    const bool judged = run.round >= conditioning_rounds;
+    // A wrong result counts wherever it appears; other failures of a conditioning run do not.
+    if (judged || run.status == RecordStatus::kInvalid) count(tally, run);
+    if (run.status == RecordStatus::kOk) add_run(record, run, judged);
+  }
+  for (auto& [name, metric] : record.metrics) close_metric(metric);
+  record.wrong_runs = tally.wrong;
+  settle_status(record, tally);
+  // The verification shown is the worst of the runs that made the record's status.
+  const Verification* shown = nullptr;
+  for (const RunRecord& run : runs) {
+    if (run.status != record.status) continue;
+    if (shown == nullptr || worse(run.verification, *shown)) shown = &run.verification;
+  }
+  if (shown != nullptr) record.verification = *shown;
+  return record;
+}
+
+}  // namespace assay

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+
+// From the runs of one case on one device to its record: metrics with one value a run, the worst
+// verification, telemetry over the judged runs. Nothing is dropped: a run that failed is counted in
+// `message`, and its status is the record's unless a fresh run replaced it.
+//
+//   Record record = merge_runs(runs, /*conditioning_rounds=*/1);
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "reports/record.h"
+
+namespace assay {
+
+// The primary metric of a run: TFLOPS for compute pipes, GB/s for memory.
+struct PrimaryMetric {
+  std::string name;  // "tflops", "gbps"
+  std::string unit;  // "TFLOPS", "GB/s"
+  double value = 0;
+};
+[[nodiscard]] PrimaryMetric primary_metric_of(const Work& work, double seconds);
+
+// `runs` are all of one id and device, in the order in which they ran, at least one. Runs whose round
+// is below `conditioning_rounds` are recorded and not judged.
+//
+// Status of the record: invalid if a judged run was wrong twice (confirmed by a fresh process), else
+// errored, skipped or ok by the judged runs; a single wrong or errored run that was followed by a
+// sound replacement leaves a warning.
+[[nodiscard]] Record merge_runs(std::span<const RunRecord> runs, int conditioning_rounds);
+
+}  // namespace assay

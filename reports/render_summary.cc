@@ -1,0 +1,430 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "reports/format_text.h"
+#include "reports/judge.h"
+#include "reports/render.h"
+
+namespace assay {
+namespace {
+
+constexpr int kLabelWidth = 18;
+constexpr int kTitleWidth = 28;
+constexpr int kExitColumn = 78;
+
+bool on_gpu(const Record& record) { return record.device.uuid != kHostDevice; }
+
+// Lines of one label: it stands before the first.
+void add_block(std::string& out, std::string_view label, const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) {
+    out += fmt::format("{:<{}}{}\n", label, kLabelWidth, line);
+    label = "";
+  }
+}
+
+std::string verdict_word(JudgedStatus status) {
+  switch (status) {
+    case JudgedStatus::kPass:
+      return "PASS";
+    case JudgedStatus::kFail:
+      return "FAIL";
+    case JudgedStatus::kInconclusive:
+      return "INCONCLUSIVE";
+    case JudgedStatus::kNotMeasured:
+    case JudgedStatus::kInfo:
+      break;
+  }
+  return "NOT JUDGED";
+}
+
+std::string short_bus_id(std::string id) {
+  if (id.starts_with("00000000:")) id.erase(0, 9);
+  if (id.starts_with("0000:")) id.erase(0, 5);
+  return id;
+}
+
+std::string or_unread(const std::optional<std::string>& value) { return value.value_or("unread"); }
+
+void add_header(std::string& out, const Report& report) {
+  const HostInventory& host = report.inventory.host;
+  out += fmt::format("assay {} {} --suite {}   {}   {:.0f} s   {}, {}\n", report.version,
+                     report.command, report.suite, report.started, report.duration_s,
+                     host.root ? "root" : "not root", host.virtualisation);
+  const std::string line =
+      fmt::format("{}   {}", verdict_word(report.verdict.status), report.verdict.summary);
+  out += fmt::format("{:<{}} exit {}\n\n", line, kExitColumn, report.verdict.exit_code);
+}
+
+std::string scope_text(const Fault& fault) {
+  std::string text;
+  if (fault.scope.gpu) text += fmt::format("  GPU {}", *fault.scope.gpu);
+  if (fault.scope.serial) text += "  S/N " + *fault.scope.serial;
+  if (fault.scope.module_id) text += fmt::format("  module {}", *fault.scope.module_id);
+  if (fault.scope.bus_id) text += "  bus " + short_bus_id(*fault.scope.bus_id);
+  if (text.empty() && fault.scope.uuid) text = "  " + *fault.scope.uuid;
+  return text;
+}
+
+void add_faults(std::string& out, const Report& report) {
+  int number = 0;
+  for (const Fault& fault : report.faults) {
+    std::string kind;
+    if (fault.severity == Severity::kWarn) kind = "  (warning)";
+    if (fault.severity == Severity::kNotJudged) kind = "  (not judged)";
+    out += fmt::format("[{}] {}{}{}   owner: {}\n    {}\n", ++number, fault.code, scope_text(fault),
+                       kind, fault.owner, fault.title);
+    if (!fault.effect.empty()) out += fmt::format("    Effect: {}\n", fault.effect);
+    for (std::size_t i = 0; i < fault.actions.size(); ++i) {
+      out += fmt::format("    {} {} {}\n", i == 0 ? "Do:" : "   ", i + 1, fault.actions[i]);
+    }
+    if (!fault.explains.empty()) {
+      out += fmt::format("    Explains: {} (not counted again)\n", join(fault.explains, ", "));
+    }
+  }
+  if (number > 0) out += '\n';
+}
+
+void add_gpus(std::string& out, const Report& report) {
+  const Inventory& inventory = report.inventory;
+  for (const GpuInventory& gpu : inventory.gpus) {
+    const std::string module =
+        gpu.module_id ? fmt::format("  module {}", *gpu.module_id) : std::string();
+    out += fmt::format("{:<8}{}  S/N {}{}  bus {}  VBIOS {}  driver {}\n",
+                       fmt::format("GPU {}", gpu.index), gpu.name, or_unread(gpu.serial), module,
+                       short_bus_id(or_unread(gpu.bus_id)), or_unread(gpu.vbios),
+                       or_unread(inventory.driver));
+  }
+  if (!inventory.gpus.empty()) out += '\n';
+}
+
+std::string mark_of(const Record& record) {
+  if (record.status == RecordStatus::kInvalid) return "INVALID";
+  switch (record.judged.status) {
+    case JudgedStatus::kFail:
+      return "FAIL";
+    case JudgedStatus::kInconclusive:
+      return "undecided";
+    default:
+      return "";
+  }
+}
+
+// "0.82 at 1500 MHz" for compute; for memory, whose clock is fixed, the share of the data sheet.
+std::string share_text(const Record& record) {
+  const Limit& limit = record.limit;
+  if (record.work.pipe != "dram" && limit.share_at_clock && limit.clock_mhz) {
+    return fmt::format("{:.2f} at {:.0f} MHz", *limit.share_at_clock, *limit.clock_mhz);
+  }
+  if (limit.share_of_datasheet) return fmt::format("{:.2f}", *limit.share_of_datasheet);
+  return "-";
+}
+
+std::string range_text(const Metric& metric) {
+  if (!metric.ci_low || !metric.ci_high) return fmt::format("({})", metric.values.size());
+  return fmt::format("{}..{} ({})", figure_like(*metric.ci_low, metric.value),
+                     figure_like(*metric.ci_high, metric.value), metric.values.size());
+}
+
+std::string floor_text(const Record& record, const Metric& metric) {
+  return record.judged.floor ? figure_like(*record.judged.floor, metric.value) : "-";
+}
+
+std::string table_line(std::string_view title, std::string_view measured, std::string_view range,
+                       std::string_view floor, std::string_view share, std::string_view mark) {
+  std::string line = fmt::format("{:<{}}{:>11}  {:>16}  {:>7}   {:<17}{}", title, kTitleWidth,
+                                 measured, range, floor, share, mark);
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + '\n';
+}
+
+void add_one_gpu(std::string& out, const Report& report, const std::string& uuid) {
+  std::string rows;
+  for (const Record& record : report.records) {
+    const Metric* metric = primary_metric(record);
+    if (record.device.uuid != uuid || metric == nullptr || metric->values.empty()) continue;
+    rows += table_line(case_title(record.id),
+                       figure(metric->value) + " " + fmt::format("{:<4}", unit_text(metric->unit)),
+                       range_text(*metric), floor_text(record, *metric), share_text(record),
+                       mark_of(record));
+  }
+  if (rows.empty()) return;
+  out += table_line("", "measured", "range (runs)", "floor", "of limit", "") + rows + '\n';
+}
+
+// One column a GPU; "*" failed, "?" undecided or invalid.
+std::string cell_of(const Record& record) {
+  const Metric* metric = primary_metric(record);
+  if (metric == nullptr || metric->values.empty()) return "- ";
+  const std::string mark = mark_of(record);
+  return figure(metric->value) + (mark.empty() ? " " : mark == "FAIL" ? "*" : "?");
+}
+
+void add_gpu_matrix(std::string& out, const Report& report,
+                    const std::vector<const GpuInventory*>& gpus) {
+  std::vector<std::string> ids;
+  for (const Record& record : report.records) {
+    const bool here = std::any_of(gpus.begin(), gpus.end(), [&](const GpuInventory* gpu) {
+      return gpu->uuid == record.device.uuid;
+    });
+    if (here && primary_metric(record) != nullptr &&
+        std::find(ids.begin(), ids.end(), record.id) == ids.end()) {
+      ids.push_back(record.id);
+    }
+  }
+  if (ids.empty()) return;
+  std::string head = fmt::format("{:<{}}", "GPU", kTitleWidth + 5);
+  for (const GpuInventory* gpu : gpus) head += fmt::format("{:>7} ", gpu->index);
+  out += head + "   floor\n";
+  for (const std::string& id : ids) {
+    std::string cells;
+    std::string floor = "-";
+    std::string unit;
+    for (const GpuInventory* gpu : gpus) {
+      const auto found =
+          std::find_if(report.records.begin(), report.records.end(),
+                       [&](const Record& r) { return r.id == id && r.device.uuid == gpu->uuid; });
+      const bool there = found != report.records.end();
+      cells += fmt::format("{:>8}", there ? cell_of(*found) : "- ");
+      if (!there || primary_metric(*found) == nullptr) continue;
+      floor = floor_text(*found, *primary_metric(*found));
+      unit = unit_text(primary_metric(*found)->unit);
+    }
+    out += fmt::format("{:<{}}{:<5}{}{:>8}\n", case_title(id), kTitleWidth, unit, cells, floor);
+  }
+  out += "* below the floor  ? undecided; of limit: see the report\n\n";
+}
+
+// GPUs of one SKU share floors, so they share a table.
+void add_measurements(std::string& out, const Report& report) {
+  std::vector<std::pair<std::string, std::vector<const GpuInventory*>>> groups;
+  for (const GpuInventory& gpu : report.inventory.gpus) {
+    const std::string key = gpu.sku.value_or(gpu.name);
+    if (groups.empty() || groups.back().first != key) groups.push_back({key, {}});
+    groups.back().second.push_back(&gpu);
+  }
+  for (const auto& [key, gpus] : groups) {
+    if (gpus.size() == 1) {
+      add_one_gpu(out, report, gpus.front()->uuid);
+    } else {
+      add_gpu_matrix(out, report, gpus);
+    }
+  }
+  // Devices that NVML does not know: measuring works without it.
+  std::set<std::string> known;
+  for (const GpuInventory& gpu : report.inventory.gpus) known.insert(gpu.uuid);
+  for (const Record& record : report.records) {
+    if (on_gpu(record) && known.insert(record.device.uuid).second) {
+      out += fmt::format("{}  {}\n", record.device.name, record.device.uuid);
+      add_one_gpu(out, report, record.device.uuid);
+    }
+  }
+}
+
+void add_host(std::string& out, const Report& report) {
+  std::string rows;
+  for (const Record& record : report.records) {
+    if (on_gpu(record)) continue;
+    const Metric* metric = primary_metric(record);
+    if (record.status == RecordStatus::kOk && metric != nullptr && !metric->values.empty()) {
+      rows += fmt::format("  {}  {} {}  {}\n", record.id, figure(metric->value),
+                          unit_text(metric->unit), range_text(*metric));
+    } else {
+      rows += fmt::format("  {}  {}: {}\n", record.id, to_string(record.status), record.message);
+    }
+  }
+  if (!rows.empty()) {
+    out += "host, for information only, never part of a GPU verdict\n" + rows + '\n';
+  }
+}
+
+void add_verified(std::string& out, const Report& report) {
+  int measured = 0;
+  std::vector<std::string> open;
+  for (const Record& record : report.records) {
+    if (!on_gpu(record) || primary_metric(record) == nullptr) continue;
+    ++measured;
+    if (record.verification.status != VerificationStatus::kVerified) {
+      open.push_back(record.id + " " + to_string(record.verification.status));
+    }
+  }
+  if (measured == 0) return;
+  const auto sound = measured - static_cast<int>(open.size());
+  add_block(out, "results verified",
+            {open.empty() ? fmt::format("all {}", measured)
+                          : fmt::format("{} of {}; {}", sound, measured, join(open, ", "))});
+}
+
+using Counter = std::optional<std::int64_t> GpuHealth::*;
+
+// "+0" over all GPUs; "null" where one of them could not be read.
+std::string delta_text(const Inventory& inventory, std::initializer_list<Counter> counters) {
+  std::int64_t sum = 0;
+  for (const GpuInventory& gpu : inventory.gpus) {
+    for (const Counter counter : counters) {
+      const auto& before = gpu.before.*counter;
+      const auto& after = gpu.after.*counter;
+      if (!before || !after) return "null";
+      sum += *after - *before;
+    }
+  }
+  return fmt::format("{:+}", sum);
+}
+
+std::string heat_and_power(const Report& report) {
+  std::optional<double> hottest;
+  std::optional<double> capped;
+  for (const Record& record : report.records) {
+    if (!on_gpu(record)) continue;
+    const Telemetry& telemetry = record.telemetry;
+    if (telemetry.temperature_c) {
+      hottest =
+          std::max(hottest.value_or(telemetry.temperature_c->max), telemetry.temperature_c->max);
+    }
+    if (record.conditions.power == Power::kSustained && telemetry.samples > 0) {
+      const auto cap = telemetry.event_reasons.find("sw_power_cap");
+      const double share = cap == telemetry.event_reasons.end() ? 0 : cap->second;
+      capped = std::max(capped.value_or(0), share);
+    }
+  }
+  std::optional<double> slowdown;
+  bool at_default = true;
+  for (const GpuInventory& gpu : report.inventory.gpus) {
+    const double limit_c = gpu.slowdown_temperature_c.value_or(1e9);
+    if (limit_c < 1e9) slowdown = std::min(slowdown.value_or(limit_c), limit_c);
+    at_default = at_default && gpu.power_limit_w && gpu.power_limit_w == gpu.power_limit_default_w;
+  }
+  std::string text = hottest ? fmt::format("hottest {:.0f} C", *hottest) : "temperature null";
+  if (hottest && slowdown) text += fmt::format(", {:.0f} C below slowdown", *slowdown - *hottest);
+  if (capped) {
+    text += fmt::format("; power cap in up to {:.0f} % of the samples", 100 * *capped);
+    if (at_default && *capped > 0) {
+      text += fmt::format(" (normal at {:.0f} W)", *report.inventory.gpus.front().power_limit_w);
+    }
+  }
+  return text;
+}
+
+void add_load(std::string& out, const Report& report) {
+  const Inventory& inventory = report.inventory;
+  const bool loaded = std::any_of(report.records.begin(), report.records.end(), on_gpu);
+  if (!loaded || inventory.gpus.empty()) return;
+  add_block(out, "during load",
+            {fmt::format("ECC uncorrectable {}  corrected {}  remapped rows {}  PCIe replay {}",
+                         delta_text(inventory, {&GpuHealth::ecc_uncorrected_volatile}),
+                         delta_text(inventory, {&GpuHealth::ecc_corrected_volatile}),
+                         delta_text(inventory, {&GpuHealth::remapped_rows_corrected,
+                                                &GpuHealth::remapped_rows_uncorrected}),
+                         delta_text(inventory, {&GpuHealth::pcie_replays})),
+             heat_and_power(report)});
+}
+
+// What a card may lose and still meet its floors, and where the floors come from.
+void add_floors(std::string& out, const Report& report) {
+  std::vector<std::pair<std::string, double>> blind;  // group, share; in the order of the records
+  std::map<std::string, std::pair<int, int>> cards;   // of the targets used, by SKU: fewest, most
+  for (const Record& record : report.records) {
+    const Target* target = target_of(report, record);
+    if (target == nullptr) continue;
+    const std::string family = split(record.id, '/').front();
+    const std::string group = family == "gemm" ? "GEMM" : family == "memory" ? "DRAM" : family;
+    const double share = target->usual > 0 ? 1 - target->floor / target->usual : 0;
+    const auto found = std::find_if(blind.begin(), blind.end(),
+                                    [&](const auto& entry) { return entry.first == group; });
+    if (found == blind.end()) {
+      blind.emplace_back(group, share);
+    } else {
+      found->second = std::max(found->second, share);
+    }
+    const auto at = cards.try_emplace(*record.device.sku, target->cards, target->cards).first;
+    at->second.first = std::min(at->second.first, target->cards);
+    at->second.second = std::max(at->second.second, target->cards);
+  }
+  if (blind.empty()) return;
+  std::vector<std::string> parts;
+  for (const auto& [group, share] : blind) {
+    parts.push_back(
+        fmt::format("{:.1f} %{} in {}", 100 * share, parts.empty() ? " slow" : "", group));
+  }
+  add_block(out, "blind spot",
+            {fmt::format("a card up to {} would still pass", join(parts, ", "))});
+  std::vector<std::string> floors;
+  for (const TargetSet& set : report.targets) {
+    const auto used = cards.find(set.sku);
+    if (used == cards.end()) continue;
+    const auto [fewest, most] = used->second;
+    const std::string from =
+        fewest == most ? counted(fewest, "card") : fmt::format("{} to {} cards", fewest, most);
+    floors.push_back(fmt::format("{} {}, from {}{}", set.file, set.date, from,
+                                 fewest < kCardsForFinalFloor ? ": PROVISIONAL" : ""));
+  }
+  add_block(out, "floors", floors);
+}
+
+void add_warnings(std::string& out, const Report& report) {
+  std::vector<std::string> lines;
+  for (const Record& record : report.records) {
+    for (const std::string& warning : record.warnings) {
+      const std::string gpu = record.device.index && report.inventory.gpus.size() > 1
+                                  ? fmt::format("GPU {} ", *record.device.index)
+                                  : std::string();
+      lines.push_back(fmt::format("{}{}: {}", gpu, case_title(record.id), warning));
+    }
+  }
+  add_block(out, "warnings", lines);
+}
+
+std::string gpu_label(const Report& report, const std::string& uuid) {
+  if (report.inventory.gpus.size() <= 1) return {};
+  for (const GpuInventory& gpu : report.inventory.gpus) {
+    if (gpu.uuid == uuid) return fmt::format("GPU {} ", gpu.index);
+  }
+  return uuid + " ";
+}
+
+void add_not_judged(std::string& out, const Report& report) {
+  std::vector<std::string> lines;
+  if (!report.complete) lines.emplace_back("the run was cut off before its end");
+  for (const UnjudgedGpu& gpu : unjudged_gpus(report)) lines.push_back(gpu.reason);
+  for (const MissingRow& row : missing_rows(report)) {
+    lines.push_back(gpu_label(report, row.uuid) + case_title(row.id) + ": not measured");
+  }
+  for (const Record& record : report.records) {
+    if (!on_gpu(record)) continue;
+    const std::string title = gpu_label(report, record.device.uuid) + case_title(record.id) + ": ";
+    const JudgedStatus status = record.judged.status;
+    if (status == JudgedStatus::kInconclusive || status == JudgedStatus::kNotMeasured) {
+      lines.push_back(title + record.judged.reason);
+    } else if (status == JudgedStatus::kInfo && record.status != RecordStatus::kOk) {
+      lines.push_back(title + to_string(record.status) + ": " + record.message);
+    }
+  }
+  lines.insert(lines.end(), report.notes.begin(), report.notes.end());
+  add_block(out, "not judged", lines);
+}
+
+}  // namespace
+
+std::string render_summary(const Report& report, const std::string& report_path) {
+  std::string out;
+  add_header(out, report);
+  add_faults(out, report);
+  add_gpus(out, report);
+  add_measurements(out, report);
+  add_host(out, report);
+  add_verified(out, report);
+  add_load(out, report);
+  add_floors(out, report);
+  add_warnings(out, report);
+  add_not_judged(out, report);
+  add_block(out, "report", {report_path});
+  return out;
+}
+
+}  // namespace assay

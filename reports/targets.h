@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Floors with their provenance (configs/targets/<sku>.yaml).
+//
+//   TargetSet set = load_targets(config_dir() / "targets" / "h200-sxm.yaml", table);
+//   const Target* t = set.find("gemm/bf16/8192x8192x8192/sustained");
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reports/gpus.h"
+#include "reports/json_fields.h"
+
+namespace assay {
+
+// Cards from which a floor is no longer provisional (statistics.md: >= 59 cards).
+inline constexpr int kCardsForFinalFloor = 59;
+
+struct Target {
+  std::string id;      // of the record, conditions included
+  std::string metric;  // "tflops", "gbps"
+  double floor = 0;
+  double usual = 0;        // what a sound card usually gives
+  double run_sd_pct = 0;   // run to run, one card
+  double chip_sd_pct = 0;  // card to card
+  int cards = 0;           // how many cards the figures come from
+  std::string source;
+  std::string date;  // YYYY-MM-DD
+
+  [[nodiscard]] bool provisional() const { return cards < kCardsForFinalFloor; }
+
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive("id", self.id);
+    archive("metric", self.metric);
+    archive("floor", self.floor);
+    archive("usual", self.usual);
+    archive("run_sd_pct", self.run_sd_pct);
+    archive("chip_sd_pct", self.chip_sd_pct);
+    archive("cards", self.cards);
+    archive("source", self.source);
+    archive("date", self.date);
+  }
+};
+
+struct TargetSet {
+  std::string sku;
+  std::string file;  // name without folder, for people
+  std::string date;  // of the newest target
+  std::vector<Target> targets;
+  std::vector<std::string> warnings;  // "floor of ... is too near to the usual figure ..."
+
+  [[nodiscard]] const Target* find(std::string_view id) const;
+
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive("sku", self.sku);
+    archive("file", self.file);
+    archive("date", self.date);
+    archive("targets", self.targets);
+    archive("warnings", self.warnings);
+  }
+};
+
+// Refuses with Error(kUsage), file and line: unknown or duplicate keys, a SKU that `table` lacks, a
+// missing source or date, a floor outside 0.25-1.00 of the data-sheet limit of its pipe (found from
+// the id, see pipe_of_id), a floor above `usual`. Warns (in the result) where the floor is nearer
+// than 2.5 run s.d. + 3 chip s.d. to the usual figure.
+[[nodiscard]] TargetSet load_targets(const std::filesystem::path& file, const GpuTable& table);
+
+// "gemm/bf16/..." -> "bf16", "gemm/fp8_e4m3/..." -> "fp8", "memory/..." -> "dram",
+// "host/..." -> "host_memory"; empty if the id names no pipe that is known.
+[[nodiscard]] std::string pipe_of_id(std::string_view id);
+
+}  // namespace assay

@@ -1,0 +1,223 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "reports/targets.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "reports/error.h"
+
+namespace assay {
+namespace {
+
+const GpuTable& table() {
+  static const GpuTable loaded =
+      load_gpu_table(std::filesystem::path(ASSAY_SOURCE_DIR) / "configs" / "gpus");
+  return loaded;
+}
+
+constexpr const char* kGood = R"(sku: h200-sxm
+targets:
+  - id: gemm/bf16/8192x8192x8192/sustained
+    metric: tflops
+    floor: 620
+    usual: 669
+    run_sd_pct: 0.8
+    chip_sd_pct: 1.2
+    cards: 1
+    source: one card
+    date: 2026-11-30
+  - id: memory/read/4GiB/burst
+    metric: gbps
+    floor: 4400
+    usual: 4610
+    run_sd_pct: 0.2
+    chip_sd_pct: 1.2
+    cards: 60
+    source: sixty cards
+    date: 2026-12-01
+)";
+
+class Targets : public testing::Test {
+ protected:
+  void SetUp() override {
+    file_ = std::filesystem::path(testing::TempDir()) /
+            (std::string("assay_targets_") +
+             testing::UnitTest::GetInstance()->current_test_info()->name() + ".yaml");
+  }
+  void TearDown() override { std::filesystem::remove(file_); }
+
+  static std::string edited(const std::string& from, const std::string& to) {
+    std::string text = kGood;
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return text.replace(at, from.size(), to);
+  }
+  TargetSet load(const std::string& text) const {
+    std::ofstream(file_) << text;
+    return load_targets(file_, table());
+  }
+  // The message without the folder and name of the file: "5: floor: ...".
+  std::string refusal(const std::string& text) const {
+    try {
+      static_cast<void>(load(text));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::kUsage);
+      const std::string message = error.what();
+      const std::string prefix = file_.string() + ":";
+      EXPECT_TRUE(message.starts_with(prefix)) << message;
+      return message.substr(prefix.size());
+    }
+    return "not refused";
+  }
+
+  std::filesystem::path file_;
+};
+
+TEST_F(Targets, Good) {
+  const TargetSet set = load(kGood);
+  EXPECT_EQ(set.sku, "h200-sxm");
+  EXPECT_EQ(set.file, file_.filename().string());
+  EXPECT_EQ(set.date, "2026-12-01");
+  EXPECT_TRUE(set.warnings.empty());
+  ASSERT_EQ(set.targets.size(), 2U);
+  EXPECT_EQ(set.find("nothing/of/the/kind"), nullptr);
+  const Target* target = set.find("gemm/bf16/8192x8192x8192/sustained");
+  ASSERT_NE(target, nullptr);
+  EXPECT_DOUBLE_EQ(target->floor, 620);
+  EXPECT_TRUE(target->provisional());
+  EXPECT_FALSE(set.find("memory/read/4GiB/burst")->provisional());
+}
+
+TEST_F(Targets, ProvisionalBelow59Cards) {
+  EXPECT_TRUE(load(edited("cards: 1", "cards: 58")).targets[0].provisional());
+  EXPECT_FALSE(load(edited("cards: 1", "cards: 59")).targets[0].provisional());
+}
+
+TEST_F(Targets, EachRefusal) {
+  struct Case {
+    const char* from;
+    const char* to;
+    const char* message;
+  };
+  const std::vector<Case> cases = {
+      {"floor: 620", "flor: 620", "5: unknown key 'flor'; did you mean 'floor'?"},
+      {"floor: 620", "floor: 620\n    floor: 630", "6: duplicate key 'floor', first on line 5"},
+      {"cards: 1\n", "cards: 1\n    owner: me\n", "10: unknown key 'owner'; known: "},
+      {"sku: h200-sxm", "sku: h300", "1: sku: no card 'h300' in configs/gpus"},
+      {"    source: one card\n", "", "3: missing key 'source'; add it"},
+      {"source: one card", "source: ''", "10: source: empty text"},
+      {"    date: 2026-11-30\n", "", "3: missing key 'date'; add it"},
+      {"date: 2026-11-30", "date: 30.11.2026", "11: date: expected YYYY-MM-DD, found '30.11.2026'"},
+      {"date: 2026-11-30", "date: 2026-11-31", "11: date: expected YYYY-MM-DD, found '2026-11-31'"},
+      {"date: 2026-11-30", "date: 2026-1-030", "11: date: expected YYYY-MM-DD"},
+      {"floor: 620", "floor: 670", "5: floor: 670 is above the usual figure 669"},
+      {"floor: 620", "floor: 0", "5: floor: must be above 0"},
+      {"floor: 620", "floor: 0x26c", "5: floor: expected a decimal number"},
+      {"floor: 620", "floor: 240", "5: floor: 240 is 0.24 of the data sheet's 989.4"},
+      {"floor: 620\n    usual: 669", "floor: 990\n    usual: 999",
+       "5: floor: 990 is 1.00 of the data sheet's 989.4"},
+      {"floor: 4400", "floor: 1100", "14: floor: 1100 is 0.23 of the data sheet's 4800"},
+      {"metric: tflops", "metric: gbps",
+       "4: metric: 'gbps' does not fit this id; expected 'tflops'"},
+      {"metric: gbps", "metric: tflops",
+       "13: metric: 'tflops' does not fit this id; expected 'gbps'"},
+      {"cards: 1\n", "cards: 0\n", "9: cards: expected 1 or more"},
+      {"run_sd_pct: 0.8", "run_sd_pct: -1", "7: run_sd_pct: expected 0 to 50 per cent"},
+      {"chip_sd_pct: 1.2", "chip_sd_pct: 51", "8: chip_sd_pct: expected 0 to 50 per cent"},
+      {"memory/read/4GiB/burst", "gemm/bf16/8192x8192x8192/sustained", "12: id: a second target"},
+      {"id: gemm/bf16/8192x8192x8192/sustained", "id: gemm/bf16", "3: id: 'gemm/bf16' is no id"},
+      {"id: gemm/bf16/8192x8192x8192/sustained", "id: gemm//8192/burst",
+       "3: id: 'gemm//8192/burst'"},
+  };
+  for (const Case& c : cases) {
+    std::string text = edited(c.from, c.to);
+    // The second target's metric must fit when its id is changed to another pipe.
+    if (std::string(c.from) == "memory/read/4GiB/burst") {
+      text.replace(text.find("metric: gbps"), 12, "metric: tflops");
+      text.replace(text.find("floor: 4400"), 11, "floor: 600");
+    }
+    const std::string message = refusal(text);
+    EXPECT_EQ(message.substr(0, std::string(c.message).size()), c.message) << c.to;
+  }
+}
+
+TEST_F(Targets, NoTargets) {
+  EXPECT_EQ(refusal("sku: h200-sxm\n"), "1: targets: none given; add one or remove the file");
+}
+
+TEST_F(Targets, PipeThatTheCardLacks) {
+  std::string text = edited("sku: h200-sxm", "sku: a100-sxm4-80");
+  text.replace(text.find("gemm/bf16"), 9, "gemm/fp8_e4m3");
+  EXPECT_EQ(refusal(text),
+            "3: id: a100-sxm4-80 has no fp8 (no FP8 before compute capability 8.9); "
+            "remove this target");
+}
+
+// 2.5 x 0.8 % + 3 x 1.2 % = 5.6 % of 669 = 37.5: the warning starts above 631.5.
+TEST_F(Targets, WarnsOfAFloorThatIsTooNear) {
+  EXPECT_TRUE(load(edited("floor: 620", "floor: 631")).warnings.empty());
+  const TargetSet near = load(edited("floor: 620", "floor: 632"));
+  ASSERT_EQ(near.warnings.size(), 1U);
+  EXPECT_EQ(
+      near.warnings[0],
+      "floor of gemm/bf16/8192x8192x8192/sustained is 5.5 % below the usual figure, nearer than "
+      "2.5 run s.d. + 3 chip s.d. (5.6 %): expect INCONCLUSIVE");
+}
+
+TEST_F(Targets, WarnsWhereThereIsNoLimit) {
+  const TargetSet set = load(edited("gemm/bf16/8192x8192x8192/sustained", "training/gpt2/burst"));
+  ASSERT_EQ(set.warnings.size(), 1U);
+  EXPECT_EQ(set.warnings[0],
+            "floor of training/gpt2/burst has no data-sheet limit to be checked against");
+}
+
+TEST(TargetIds, Pipes) {
+  EXPECT_EQ(pipe_of_id("gemm/bf16/8192x8192x8192/sustained"), "bf16");
+  EXPECT_EQ(pipe_of_id("gemm/fp8_e4m3/8192x8192x8192/sustained"), "fp8");
+  EXPECT_EQ(pipe_of_id("gemm/tf32/1x1x1/burst"), "tf32");
+  EXPECT_EQ(pipe_of_id("gemm/fp64/1x1x1/burst"), "fp64_tc");
+  EXPECT_EQ(pipe_of_id("memory/read/4GiB/burst"), "dram");
+  EXPECT_EQ(pipe_of_id("host/triad/1GiB/burst"), "host_memory");
+  EXPECT_EQ(pipe_of_id("gemm"), "");
+  EXPECT_EQ(pipe_of_id("gemm/fp4/x/burst"), "");
+  EXPECT_EQ(pipe_of_id("links/h2d"), "");
+  EXPECT_EQ(pipe_of_id(""), "");
+}
+
+TEST(ShippedTargets, LoadAreSoundAndProvisional) {
+  std::vector<std::string> skus;
+  for (const auto& entry : std::filesystem::directory_iterator(
+           std::filesystem::path(ASSAY_SOURCE_DIR) / "configs/targets")) {
+    if (entry.path().extension() != ".yaml" || entry.path().stem() == "documents") continue;
+    const TargetSet set = load_targets(entry.path(), table());
+    skus.push_back(set.sku);
+    EXPECT_EQ(set.sku, entry.path().stem().string());
+    EXPECT_TRUE(set.warnings.empty()) << set.sku << ": " << set.warnings.front();
+    const bool has_fp8 = table().find(set.sku)->datasheet_tflops.contains("fp8");
+    for (const Target& target : set.targets) {
+      EXPECT_TRUE(target.provisional()) << set.sku << " " << target.id;
+      EXPECT_TRUE(has_fp8 || pipe_of_id(target.id) != "fp8") << set.sku;
+      EXPECT_GT(target.source.size(), 10U);
+    }
+    for (const char* id :
+         {"gemm/bf16/8192x8192x8192/sustained", "gemm/tf32/8192x8192x8192/sustained",
+          "memory/read/4GiB/burst", "memory/write/4GiB/burst", "memory/copy/4GiB/burst",
+          "memory/triad/4GiB/burst"}) {
+      EXPECT_NE(set.find(id), nullptr) << set.sku << " " << id;
+    }
+  }
+  for (const char* sku :
+       {"a100-sxm4-40", "a100-sxm4-80", "a100-pcie-80", "h100-sxm", "h100-pcie", "h200-sxm"}) {
+    EXPECT_NE(std::ranges::find(skus, sku), skus.end()) << sku;
+  }
+}
+
+}  // namespace
+}  // namespace assay
