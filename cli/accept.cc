@@ -52,8 +52,8 @@ Report measure_suite(const MeasureOptions& options, const std::string& command) 
   request.out = options.out;
   request.programs = std::filesystem::canonical("/proc/self/exe").parent_path();
   request.gpu_table = configs / "gpus";
-  request.targets = options.targets.empty() ? configs / "targets"
-                                            : std::filesystem::path(options.targets);
+  request.targets =
+      options.targets.empty() ? configs / "targets" : std::filesystem::path(options.targets);
   if (!std::filesystem::exists(request.targets)) {
     throw Error(ExitCode::kUsage, fmt::format("--targets {}: no such file", options.targets));
   }
@@ -81,8 +81,8 @@ ExitCode run_accept(const MeasureOptions& options) {
 ExitCode run_run(const MeasureOptions& options) {
   const Report report = measure_suite(options, "run");
   print(report, options);
-  ExitCode code = report.records.empty() || !report.complete ? ExitCode::kNotJudged
-                                                             : ExitCode::kPass;
+  ExitCode code =
+      report.records.empty() || !report.complete ? ExitCode::kNotJudged : ExitCode::kPass;
   for (const Record& record : report.records) {
     if (record.status == RecordStatus::kErrored || record.status == RecordStatus::kInvalid) {
       code = worst_of(code, ExitCode::kMeasurement);

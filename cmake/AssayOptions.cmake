@@ -7,7 +7,8 @@ target_include_directories(assay_options INTERFACE "${CMAKE_SOURCE_DIR}")
 set(host_warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor
                   -Woverloaded-virtual -Wimplicit-fallthrough)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  list(APPEND host_warnings -Wno-restrict)  # false alarms of GCC 12 on std::string (PR105651)
+  # False alarms of GCC 12 on std::string and std::optional (PR105651, PR105562).
+  list(APPEND host_warnings -Wno-restrict -Wno-maybe-uninitialized)
 endif()
 if(ASSAY_WERROR)
   list(APPEND host_warnings -Werror)

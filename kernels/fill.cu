@@ -24,8 +24,8 @@ __global__ void fill_uniform_kernel(T* data, std::int64_t count, std::uint64_t s
 template <class T>
 cudaError_t launch(void* data, std::int64_t count, std::uint64_t seed, cudaStream_t stream) {
   const std::int64_t blocks = std::min((count + kThreads - 1) / kThreads, kMaxBlocks);
-  fill_uniform_kernel<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(
-      static_cast<T*>(data), count, seed);
+  fill_uniform_kernel<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(static_cast<T*>(data),
+                                                                              count, seed);
   return cudaGetLastError();
 }
 

@@ -68,7 +68,8 @@ __global__ void __launch_bounds__(kThreads)
   for (int i = 0; i < 4; ++i) {
     for (int j = 0; j < 4; ++j) {
       const int block = block0 + ty + 16 * j;
-      if (block < blocks) out[static_cast<std::int64_t>(block) * m + row0 + tx + 16 * i] = sum[i][j];
+      if (block < blocks)
+        out[static_cast<std::int64_t>(block) * m + row0 + tx + 16 * i] = sum[i][j];
     }
   }
 }

@@ -3,11 +3,11 @@
 
 // A probabilistic check of D = A x B in FP64 that costs a hundredth of the product.
 //
-// After Freivalds (1977): for a vector s of random signs, D s = A (B s). One vector over all columns
-// would drown one wrong element in the rounding of its whole row, so the columns are cut into blocks
-// of kGemmCheckColumns, each with signs of its own: every element of D is covered, and an element
-// stands out against the rounding of 64, not of thousands. A fresh `seed` a check makes errors that
-// cancel in one check show in the next.
+// After Freivalds (1977): for a vector s of random signs, D s = A (B s). One vector over all
+// columns would drown one wrong element in the rounding of its whole row, so the columns are cut
+// into blocks of kGemmCheckColumns, each with signs of its own: every element of D is covered, and
+// an element stands out against the rounding of 64, not of thousands. A fresh `seed` a check makes
+// errors that cancel in one check show in the next.
 //
 // Layout ("TN", what cuBLASLt takes for FP8): A is m rows of k elements, B is n columns of k
 // elements, D is n columns of m elements; all contiguous. n and k are multiples of 64, m of 64.
@@ -50,7 +50,6 @@ struct GemmCheckResult {
 }
 
 [[nodiscard]] cudaError_t check_gemm(const GemmProblem& problem, std::uint64_t seed,
-                                     void* workspace, GemmCheckResult* result,
-                                     cudaStream_t stream);
+                                     void* workspace, GemmCheckResult* result, cudaStream_t stream);
 
 }  // namespace assay

@@ -6,8 +6,12 @@
 namespace assay {
 namespace {
 
-constexpr int kThreads = 256;
-static_assert(kThreads * sizeof(uint4) == kStreamBlockBytes);
+constexpr int kThreads = 256;  // of write, copy, triad and the checks
+constexpr std::int64_t kBlockBytes = kThreads * sizeof(uint4);
+constexpr int kReadThreads = 512;
+constexpr int kReadLoads = 4;
+static_assert(kReadThreads * kReadLoads * sizeof(uint4) == kReadBlockBytes);
+static_assert(kReadBlockBytes % kBlockBytes == 0);
 
 __device__ std::int64_t global_thread() {
   return static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
@@ -30,22 +34,35 @@ std::uint32_t pattern_seed(std::uint64_t seed) {
   return static_cast<std::uint32_t>(random_bits(seed, 0));
 }
 
-__device__ std::uint32_t block_sum(uint4 v) {
-  __shared__ std::uint32_t warp_sums[kThreads / 32];
-  const std::uint32_t sum = __reduce_add_sync(0xFFFFFFFFU, v.x + v.y + v.z + v.w);
-  if (threadIdx.x % 32 == 0) warp_sums[threadIdx.x / 32] = sum;
+__device__ std::uint32_t word_sum(uint4 v) { return v.x + v.y + v.z + v.w; }
+
+// The sum over a block of kReadThreads, in thread 0.
+__device__ std::uint32_t block_sum(std::uint32_t value) {
+  constexpr unsigned kAll = 0xFFFFFFFFU;
+  __shared__ std::uint32_t warp_sums[kReadThreads / 32];
+  const std::uint32_t warp_sum = __reduce_add_sync(kAll, value);
+  if (threadIdx.x % 32 == 0) warp_sums[threadIdx.x / 32] = warp_sum;
   __syncthreads();
-  std::uint32_t total = 0;
-  if (threadIdx.x == 0) {
-    for (int warp = 0; warp < kThreads / 32; ++warp) total += warp_sums[warp];
-  }
-  return total;  // of thread 0
+  if (threadIdx.x >= 32) return 0;
+  return __reduce_add_sync(kAll, threadIdx.x < kReadThreads / 32 ? warp_sums[threadIdx.x] : 0U);
 }
 
-__global__ void __launch_bounds__(kThreads)
+// Index of this thread's first vector in a block of kReadThreads x kReadLoads.
+__device__ std::int64_t first_vector() {
+  return static_cast<std::int64_t>(blockIdx.x) * kReadThreads * kReadLoads + threadIdx.x;
+}
+
+__global__ void __launch_bounds__(kReadThreads)
     read_kernel(const uint4* __restrict__ source, std::uint32_t* __restrict__ block_sums) {
-  const std::uint32_t total = block_sum(source[global_thread()]);
-  if (threadIdx.x == 0) block_sums[blockIdx.x] = total;
+  const std::int64_t first = first_vector();
+  uint4 loaded[kReadLoads];
+#pragma unroll
+  for (int i = 0; i < kReadLoads; ++i) loaded[i] = source[first + i * kReadThreads];
+  std::uint32_t sum = 0;
+#pragma unroll
+  for (int i = 0; i < kReadLoads; ++i) sum += word_sum(loaded[i]);
+  sum = block_sum(sum);
+  if (threadIdx.x == 0) block_sums[blockIdx.x] = sum;
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -62,9 +79,9 @@ __global__ void __launch_bounds__(kThreads)
 
 __device__ float triad(float b, float c) { return fmaf(kTriadScalar, c, b); }
 
-__global__ void __launch_bounds__(kThreads) triad_kernel(const float4* __restrict__ b,
-                                                         const float4* __restrict__ c,
-                                                         float4* __restrict__ a) {
+__global__ void __launch_bounds__(kThreads)
+    triad_kernel(const float4* __restrict__ b, const float4* __restrict__ c,
+                 float4* __restrict__ a) {
   const std::int64_t i = global_thread();
   const float4 x = b[i];
   const float4 y = c[i];
@@ -79,10 +96,14 @@ __device__ void report_if(bool wrong, std::int64_t index, MismatchReport* report
 
 __global__ void reset_kernel(MismatchReport* report) { *report = {0, ~0ULL}; }
 
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kReadThreads)
     check_sums_kernel(const std::uint32_t* block_sums, std::uint32_t seed, MismatchReport* report) {
-  const std::uint32_t expected = block_sum(pattern_vector(seed, global_thread()));
-  if (threadIdx.x == 0) report_if(block_sums[blockIdx.x] != expected, blockIdx.x, report);
+  std::uint32_t sum = 0;
+  for (int i = 0; i < kReadLoads; ++i) {
+    sum += word_sum(pattern_vector(seed, first_vector() + i * kReadThreads));
+  }
+  sum = block_sum(sum);
+  if (threadIdx.x == 0) report_if(block_sums[blockIdx.x] != sum, blockIdx.x, report);
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -108,7 +129,11 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-unsigned blocks_of(std::int64_t bytes) { return static_cast<unsigned>(bytes / kStreamBlockBytes); }
+unsigned blocks_of(std::int64_t bytes) { return static_cast<unsigned>(bytes / kBlockBytes); }
+
+unsigned read_blocks_of(std::int64_t bytes) {
+  return static_cast<unsigned>(bytes / kReadBlockBytes);
+}
 
 }  // namespace
 
@@ -119,8 +144,8 @@ cudaError_t reset_mismatches(MismatchReport* report, cudaStream_t stream) {
 
 cudaError_t stream_read(const void* source, std::uint32_t* block_sums, std::int64_t bytes,
                         cudaStream_t stream) {
-  read_kernel<<<blocks_of(bytes), kThreads, 0, stream>>>(static_cast<const uint4*>(source),
-                                                         block_sums);
+  read_kernel<<<read_blocks_of(bytes), kReadThreads, 0, stream>>>(static_cast<const uint4*>(source),
+                                                                  block_sums);
   return cudaGetLastError();
 }
 
@@ -140,23 +165,23 @@ cudaError_t stream_copy(const void* source, void* destination, std::int64_t byte
 
 cudaError_t stream_triad(const float* b, const float* c, float* a, std::int64_t bytes,
                          cudaStream_t stream) {
-  triad_kernel<<<blocks_of(bytes), kThreads, 0, stream>>>(
-      reinterpret_cast<const float4*>(b), reinterpret_cast<const float4*>(c),
-      reinterpret_cast<float4*>(a));
+  triad_kernel<<<blocks_of(bytes), kThreads, 0, stream>>>(reinterpret_cast<const float4*>(b),
+                                                          reinterpret_cast<const float4*>(c),
+                                                          reinterpret_cast<float4*>(a));
   return cudaGetLastError();
 }
 
 cudaError_t check_block_sums(const std::uint32_t* block_sums, std::int64_t bytes,
                              std::uint64_t seed, MismatchReport* report, cudaStream_t stream) {
-  check_sums_kernel<<<blocks_of(bytes), kThreads, 0, stream>>>(block_sums, pattern_seed(seed),
-                                                               report);
+  check_sums_kernel<<<read_blocks_of(bytes), kReadThreads, 0, stream>>>(block_sums,
+                                                                        pattern_seed(seed), report);
   return cudaGetLastError();
 }
 
 cudaError_t check_pattern(const void* data, std::int64_t bytes, std::uint64_t seed,
                           MismatchReport* report, cudaStream_t stream) {
-  check_pattern_kernel<<<blocks_of(bytes), kThreads, 0, stream>>>(
-      static_cast<const uint4*>(data), pattern_seed(seed), report);
+  check_pattern_kernel<<<blocks_of(bytes), kThreads, 0, stream>>>(static_cast<const uint4*>(data),
+                                                                  pattern_seed(seed), report);
   return cudaGetLastError();
 }
 

@@ -235,6 +235,8 @@ void Gates::check_counts() {
     results_.faults.push_back(make_fault(
         "GPU-01", nullptr, fmt::format("PCI bus: 0 NVIDIA GPUs.  Driver: {}.  {}.", driver, nvml)));
     results_.faults.back().evidence = {"inventory.pci_gpus"};
+    results_.faults.back().effect =
+        "Either this machine has none, or it is hidden from this container or VM.";
     return;
   }
   Fault fault = make_fault("GPU-02", nullptr, "");

@@ -103,4 +103,27 @@ inline constexpr std::string_view kHostDevice = "host";
                      figure_like(floor, metric.value));
 }
 
+// A report of `assay run` holds facts only: nobody judged it.
+[[nodiscard]] inline bool was_judged(const Report& report) {
+  return !report.verdict.summary.empty();
+}
+
+// "errored: cublasLtMatmul: ...".
+[[nodiscard]] inline std::string failure_text(const Record& record) {
+  return to_string(record.status) + ": " + record.message;
+}
+
+// The row's word in tables and in the rows form.
+[[nodiscard]] inline JudgedStatus shown_status(const Report& report, const Record& record) {
+  if (was_judged(report)) return record.judged.status;
+  return record.status == RecordStatus::kOk ? JudgedStatus::kInfo : JudgedStatus::kNotMeasured;
+}
+
+[[nodiscard]] inline std::string shown_reason(const Record& record) {
+  if (!record.judged.reason.empty() || record.status == RecordStatus::kOk) {
+    return record.judged.reason;
+  }
+  return failure_text(record);
+}
+
 }  // namespace assay

@@ -91,7 +91,7 @@ struct GpuInventory {
   std::optional<bool> persistence;
   std::optional<bool> mig;
   std::vector<MigSlice> mig_slices;
-  std::vector<GpuProcess> processes;  // compute processes found before the first load
+  std::vector<GpuProcess> processes;           // compute processes found before the first load
   std::optional<std::string> recovery_action;  // "none", "reset", "reboot", ...
   std::optional<int> pcie_generation_max;
   std::optional<int> pcie_width;

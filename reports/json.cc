@@ -31,13 +31,17 @@ std::string position(std::string_view text, std::size_t byte) {
   return std::to_string(line) + ":" + std::to_string(std::max<std::size_t>(column, 1));
 }
 
-// "[json.exception.parse_error.101] parse error at line 1, column 5: syntax error ..." -> the part
-// after the position, which `position` gives in our form.
+// "[json.exception.parse_error.101] parse error at line 1, column 5: syntax error ..." -> what
+// comes after the library's own position, which `position` gives in our form.
 std::string reason_of(const std::exception& error) {
-  const std::string what = error.what();
-  const std::size_t close = what.find("] ");
-  const std::size_t detail = what.find(": ", close == std::string::npos ? 0 : close);
-  std::string reason = what.substr(detail == std::string::npos ? 0 : detail + 2);
+  std::string reason = error.what();
+  if (const std::size_t close = reason.find("] "); close != std::string::npos) {
+    reason.erase(0, close + 2);
+  }
+  if (const std::size_t colon = reason.find(": ");
+      reason.starts_with("parse error at") && colon != std::string::npos) {
+    reason.erase(0, colon + 2);
+  }
   std::replace(reason.begin(), reason.end(), '\n', ' ');
   return reason;
 }
@@ -69,7 +73,8 @@ std::string non_finite_path(const Json& json, const std::string& path) {
   if (json.is_number_float() && !std::isfinite(json.get<double>())) return path;
   if (json.is_object()) {
     for (const auto& [key, value] : json.items()) {
-      if (std::string found = non_finite_path(value, path + "." + key); !found.empty()) return found;
+      if (std::string found = non_finite_path(value, path + "." + key); !found.empty())
+        return found;
     }
   } else if (json.is_array()) {
     for (std::size_t i = 0; i < json.size(); ++i) {

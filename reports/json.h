@@ -7,8 +7,8 @@
 //   write_file_atomically("out/report.json", dump_json(report));
 //
 // Reading refuses (ExitCode::kUsage; file, line and column in the message): anything after the
-// document, a duplicate key, a number that does not fit a double, UTF-16. A UTF-8 byte-order mark is
-// read as if absent. Writing refuses non-finite numbers: no report of ours holds NaN.
+// document, a duplicate key, a number that does not fit a double, UTF-16. A UTF-8 byte-order mark
+// is read as if absent. Writing refuses non-finite numbers: no report of ours holds NaN.
 #pragma once
 
 #include <filesystem>

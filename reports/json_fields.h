@@ -16,9 +16,9 @@
 //   Work copy = from_json_value<Work>(json, "work");   // "work.pipe: expected a string"
 //
 // An enumeration takes part through `constexpr auto enum_names(E)`, an array of {value, name}.
-// std::optional is null when empty. A field that is missing keeps its default when it is optional, a
-// container or Json, and is an error otherwise; unknown fields are ignored, so that an older program
-// reads a newer report of the same schema version.
+// std::optional is null when empty. A field that is missing keeps its default when it is optional,
+// a container or Json, and is an error otherwise; unknown fields are ignored, so that an older
+// program reads a newer report of the same schema version.
 #pragma once
 
 #include <array>
@@ -155,8 +155,8 @@ T from_json_value(const Json& json, const std::string& path) {
     if (!json.is_array()) fail(path, "expected an array");
     T result;
     for (std::size_t i = 0; i < json.size(); ++i) {
-      result.push_back(from_json_value<typename T::value_type>(
-          json[i], path + "[" + std::to_string(i) + "]"));
+      result.push_back(
+          from_json_value<typename T::value_type>(json[i], path + "[" + std::to_string(i) + "]"));
     }
     return result;
   } else if constexpr (IsMap<T>::value) {

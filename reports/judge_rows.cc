@@ -34,6 +34,11 @@ bool in_mig_mode(const Report& report, const std::string& uuid) {
       });
 }
 
+bool under_test(const Report& report, const GpuInventory& gpu) {
+  const std::vector<std::string>& chosen = report.plan.gpus;
+  return chosen.empty() || std::find(chosen.begin(), chosen.end(), gpu.uuid) != chosen.end();
+}
+
 // Where lower is better, both sides are negated: judge_row takes higher as better.
 struct Oriented {
   double floor = 0;
@@ -175,7 +180,7 @@ std::vector<MissingRow> missing_rows(const Report& report) {
   std::vector<MissingRow> missing;
   for (const GpuInventory& gpu : report.inventory.gpus) {
     const TargetSet* set = targets_for(report, gpu.sku);
-    if (set == nullptr || gpu.mig == true) continue;
+    if (set == nullptr || gpu.mig == true || !under_test(report, gpu)) continue;
     for (const std::string& id : report.plan.gate_ids) {
       if (set->find(id) == nullptr) continue;
       const bool there =
@@ -190,6 +195,7 @@ std::vector<MissingRow> missing_rows(const Report& report) {
 std::vector<UnjudgedGpu> unjudged_gpus(const Report& report) {
   std::vector<UnjudgedGpu> unjudged;
   for (const GpuInventory& gpu : report.inventory.gpus) {
+    if (!under_test(report, gpu)) continue;
     if (gpu.mig == true) {
       unjudged.push_back({gpu.uuid, fmt::format("GPU {}: MIG mode", gpu.index)});
       continue;

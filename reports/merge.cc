@@ -77,8 +77,7 @@ void close_metric(Metric& metric) {
 }
 
 void add_warning(Record& record, const std::string& warning) {
-  if (std::find(record.warnings.begin(), record.warnings.end(), warning) ==
-      record.warnings.end()) {
+  if (std::find(record.warnings.begin(), record.warnings.end(), warning) == record.warnings.end()) {
     record.warnings.push_back(warning);
   }
 }
@@ -87,8 +86,7 @@ struct Tally {
   int ok = 0;
   int wrong = 0;
   int errored = 0;
-  int skipped = 0;
-  std::string message;  // of the last run of the worst kind
+  std::string message;  // of the last run that was not ok
 };
 
 // One wrong or errored run that a sound run followed is a warning; wrong twice is confirmed, and an
@@ -120,10 +118,8 @@ void count(Tally& tally, const RunRecord& run) {
       ++tally.errored;
       break;
     case RecordStatus::kSkipped:
-      ++tally.skipped;
       break;
   }
-  tally.message = run.message;
 }
 
 void add_run(Record& record, const RunRecord& run, bool judged) {
@@ -137,7 +133,8 @@ void add_run(Record& record, const RunRecord& run, bool judged) {
   merge_telemetry(record.telemetry, run.telemetry, record.runs);
   ++record.runs;
   if (run.timing.mean_s > (1 + kStallShare) * run.timing.median_s) {
-    add_warning(record, "total time is more than 2 % above the median time in a run: stalls");
+    add_warning(record,
+                "total time is more than 2 % above the median time in a run: stalls or clock dips");
   }
   if (run.algorithm != record.algorithm) {
     add_warning(record, "the library chose another algorithm in some runs");
@@ -172,6 +169,7 @@ Record merge_runs(std::span<const RunRecord> runs, int conditioning_rounds) {
     const bool judged = run.round >= conditioning_rounds;
     // A wrong result counts wherever it appears; other failures of a conditioning run do not.
     if (judged || run.status == RecordStatus::kInvalid) count(tally, run);
+    if (run.status != RecordStatus::kOk) tally.message = run.message;
     if (run.status == RecordStatus::kOk) add_run(record, run, judged);
   }
   for (auto& [name, metric] : record.metrics) close_metric(metric);

@@ -23,12 +23,12 @@ struct PrimaryMetric {
 };
 [[nodiscard]] PrimaryMetric primary_metric_of(const Work& work, double seconds);
 
-// `runs` are all of one id and device, in the order in which they ran, at least one. Runs whose round
-// is below `conditioning_rounds` are recorded and not judged.
+// `runs` are all of one id and device, in the order in which they ran, at least one. Runs whose
+// round is below `conditioning_rounds` are recorded and not judged.
 //
-// Status of the record: invalid if a judged run was wrong twice (confirmed by a fresh process), else
-// errored, skipped or ok by the judged runs; a single wrong or errored run that was followed by a
-// sound replacement leaves a warning.
+// Status of the record: invalid if a judged run was wrong twice (confirmed by a fresh process),
+// else errored, skipped or ok by the judged runs; a single wrong or errored run that was followed
+// by a sound replacement leaves a warning.
 [[nodiscard]] Record merge_runs(std::span<const RunRecord> runs, int conditioning_rounds);
 
 }  // namespace assay

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What one process measured of one case (RunRecord, a line of run.jsonl), and what a report says of
-// a case after all its runs (Record). Facts come from the benchmark binaries; `metrics`, `limit` and
-// `judged` are derived from them by the functions of metrics.h, limits.h and judge.h.
+// a case after all its runs (Record). Facts come from the benchmark binaries; `metrics`, `limit`
+// and `judged` are derived from them by the functions of metrics.h, limits.h and judge.h.
 //
 // Units: seconds, hertz-free clocks in MHz, watts, degrees Celsius; GB = 10^9 bytes, TFLOPS = 10^12
 // operations a second (2 a fused multiply-add); bytes count what is read plus what is written.
@@ -219,8 +219,8 @@ struct RunRecord {
   WarmUp warm_up;
   Telemetry telemetry;
   Verification verification;
-  Json algorithm;                // library's choice, enough to reproduce it; null if none
-  Json data = Json::object();    // {"fill": ..., "seed": ...}
+  Json algorithm;              // library's choice, enough to reproduce it; null if none
+  Json data = Json::object();  // {"fill": ..., "seed": ...}
 
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
@@ -280,8 +280,9 @@ struct Metric {
 // exceed 1 in a burst; a value above `highest` cannot be real.
 struct Limit {
   std::optional<double> datasheet;
-  std::optional<double> at_clock;   // at the mean clock of the judged runs
-  std::optional<double> highest;    // at the maximum clock; dram: the larger of NVML's and the sheet's
+  std::optional<double> at_clock;  // at the mean clock of the judged runs
+  std::optional<double>
+      highest;  // at the maximum clock; dram: the larger of NVML's and the sheet's
   std::optional<double> clock_mhz;
   std::optional<double> share_of_datasheet;
   std::optional<double> share_at_clock;

@@ -14,11 +14,11 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-Json row_of(const Record& record) {
+Json row_of(const Report& report, const Record& record) {
   Json row = Json::object();
   row["id"] = record.id;
   row["device"] = record.device.uuid;
-  row["status"] = to_string(record.judged.status);
+  row["status"] = to_string(shown_status(report, record));
   row["record_status"] = to_string(record.status);
   row["metric"] = nullptr;
   for (const auto& [name, metric] : record.metrics) {
@@ -37,8 +37,7 @@ Json row_of(const Record& record) {
   row["provisional"] = record.judged.provisional;
   row["share_of_datasheet"] = or_null(record.limit.share_of_datasheet);
   row["share_at_clock"] = or_null(record.limit.share_at_clock);
-  const std::string& reason = record.judged.reason.empty() ? record.message : record.judged.reason;
-  row["reason"] = reason;
+  row["reason"] = shown_reason(record);
   return row;
 }
 
@@ -56,8 +55,10 @@ Json row_of(const MissingRow& missing) {
 
 Json render_rows_json(const Report& report) {
   Json rows = Json::array();
-  for (const Record& record : report.records) rows.push_back(row_of(record));
-  for (const MissingRow& missing : missing_rows(report)) rows.push_back(row_of(missing));
+  for (const Record& record : report.records) rows.push_back(row_of(report, record));
+  if (was_judged(report)) {
+    for (const MissingRow& missing : missing_rows(report)) rows.push_back(row_of(missing));
+  }
   Json counts = Json::object();
   for (const auto& [status, name] : enum_names(JudgedStatus{})) counts[name] = 0;
   for (const Json& row : rows) {
@@ -65,12 +66,14 @@ Json render_rows_json(const Report& report) {
     count = count.get<int>() + 1;
   }
   Json unjudged = Json::array();
-  for (const UnjudgedGpu& gpu : unjudged_gpus(report)) {
-    unjudged.push_back({{"device", gpu.uuid}, {"reason", gpu.reason}});
+  if (was_judged(report)) {
+    for (const UnjudgedGpu& gpu : unjudged_gpus(report)) {
+      unjudged.push_back({{"device", gpu.uuid}, {"reason", gpu.reason}});
+    }
   }
   Json json = Json::object();
   json["verdict"] = to_string(report.verdict.status);
-  json["exit_code"] = report.verdict.exit_code;
+  json["exit_code"] = was_judged(report) ? Json(report.verdict.exit_code) : Json(nullptr);
   json["summary"] = report.verdict.summary;
   json["rows"] = std::move(rows);
   json["counts"] = std::move(counts);

@@ -66,9 +66,13 @@ std::string share(const std::optional<double>& value) {
 
 void add_summary(std::string& out, const Report& report) {
   const HostInventory& host = report.inventory.host;
-  out += fmt::format("# assay {}: {}\n\n", plain(report.suite), to_string(report.verdict.status));
-  out +=
-      fmt::format("**{}** (exit {})\n\n", plain(report.verdict.summary), report.verdict.exit_code);
+  if (was_judged(report)) {
+    out += fmt::format("# assay {}: {}\n\n**{}** (exit {})\n\n", plain(report.suite),
+                       to_string(report.verdict.status), plain(report.verdict.summary),
+                       report.verdict.exit_code);
+  } else {
+    out += fmt::format("# assay {}: measured, not judged\n\n", plain(report.suite));
+  }
   out += table_head({"what", "value"});
   const auto add = [&](const char* what, const std::string& value) {
     if (!value.empty()) out += row({what, plain(value)});
@@ -119,7 +123,7 @@ std::string device_text(const Record& record) {
                              : code(record.device.uuid);
 }
 
-std::vector<std::string> cells_of(const Record& record) {
+std::vector<std::string> cells_of(const Report& report, const Record& record) {
   std::vector<std::string> cells = {code(record.id), device_text(record)};
   const Metric* metric = primary_metric(record);
   if (metric == nullptr || metric->values.empty()) {
@@ -137,22 +141,22 @@ std::vector<std::string> cells_of(const Record& record) {
   cells.push_back(record.judged.floor ? figure(*record.judged.floor) : "");
   cells.push_back(share(record.limit.share_of_datasheet));
   cells.push_back(share(record.limit.share_at_clock));
-  cells.push_back(to_string(record.judged.status));
-  std::string why = record.judged.reason;
-  if (record.judged.status == JudgedStatus::kInfo && record.status != RecordStatus::kOk) {
-    why = to_string(record.status) + ": " + record.message;
-  }
-  cells.push_back(plain(why));
+  const JudgedStatus status = shown_status(report, record);
+  const bool failed_for_information =
+      status == JudgedStatus::kInfo && record.status != RecordStatus::kOk;
+  cells.push_back(to_string(status));
+  cells.push_back(plain(failed_for_information ? failure_text(record) : shown_reason(record)));
   return cells;
 }
 
 void add_records(std::string& out, const Report& report) {
-  const std::vector<MissingRow> missing = missing_rows(report);
+  const std::vector<MissingRow> missing =
+      was_judged(report) ? missing_rows(report) : std::vector<MissingRow>();
   if (report.records.empty() && missing.empty()) return;
   out += "## Measurements\n\n";
   out += table_head({"id", "device", "median", "range", "runs", "floor", "of data sheet",
                      "of limit at clock", "judged", "why"});
-  for (const Record& record : report.records) out += row(cells_of(record));
+  for (const Record& record : report.records) out += row(cells_of(report, record));
   for (const MissingRow& gap : missing) {
     out += row({code(gap.id), code(gap.uuid), "", "", "", "", "", "", "not_measured", "no record"});
   }
@@ -161,7 +165,9 @@ void add_records(std::string& out, const Report& report) {
 
 void add_notes(std::string& out, const Report& report) {
   std::vector<std::string> lines;
-  for (const UnjudgedGpu& gpu : unjudged_gpus(report)) lines.push_back(gpu.reason);
+  if (was_judged(report)) {
+    for (const UnjudgedGpu& gpu : unjudged_gpus(report)) lines.push_back(gpu.reason);
+  }
   lines.insert(lines.end(), report.notes.begin(), report.notes.end());
   for (const Record& record : report.records) {
     for (const std::string& warning : record.warnings) {

@@ -57,6 +57,10 @@ void add_header(std::string& out, const Report& report) {
   out += fmt::format("assay {} {} --suite {}   {}   {:.0f} s   {}, {}\n", report.version,
                      report.command, report.suite, report.started, report.duration_s,
                      host.root ? "root" : "not root", host.virtualisation);
+  if (!was_judged(report)) {
+    out += "MEASURED   no verdict was asked for; assay judge gives one\n\n";
+    return;
+  }
   const std::string line =
       fmt::format("{}   {}", verdict_word(report.verdict.status), report.verdict.summary);
   out += fmt::format("{:<{}} exit {}\n\n", line, kExitColumn, report.verdict.exit_code);
@@ -80,7 +84,7 @@ void add_faults(std::string& out, const Report& report) {
     if (fault.severity == Severity::kNotJudged) kind = "  (not judged)";
     out += fmt::format("[{}] {}{}{}   owner: {}\n    {}\n", ++number, fault.code, scope_text(fault),
                        kind, fault.owner, fault.title);
-    if (!fault.effect.empty()) out += fmt::format("    Effect: {}\n", fault.effect);
+    if (!fault.effect.empty()) out += "    " + fault.effect + "\n";
     for (std::size_t i = 0; i < fault.actions.size(); ++i) {
       out += fmt::format("    {} {} {}\n", i == 0 ? "Do:" : "   ", i + 1, fault.actions[i]);
     }
@@ -327,6 +331,7 @@ void add_load(std::string& out, const Report& report) {
 
 // What a card may lose and still meet its floors, and where the floors come from.
 void add_floors(std::string& out, const Report& report) {
+  if (!was_judged(report)) return;
   std::vector<std::pair<std::string, double>> blind;  // group, share; in the order of the records
   std::map<std::string, std::pair<int, int>> cards;   // of the targets used, by SKU: fewest, most
   for (const Record& record : report.records) {
@@ -391,18 +396,20 @@ std::string gpu_label(const Report& report, const std::string& uuid) {
 void add_not_judged(std::string& out, const Report& report) {
   std::vector<std::string> lines;
   if (!report.complete) lines.emplace_back("the run was cut off before its end");
-  for (const UnjudgedGpu& gpu : unjudged_gpus(report)) lines.push_back(gpu.reason);
-  for (const MissingRow& row : missing_rows(report)) {
-    lines.push_back(gpu_label(report, row.uuid) + case_title(row.id) + ": not measured");
+  if (was_judged(report)) {
+    for (const UnjudgedGpu& gpu : unjudged_gpus(report)) lines.push_back(gpu.reason);
+    for (const MissingRow& row : missing_rows(report)) {
+      lines.push_back(gpu_label(report, row.uuid) + case_title(row.id) + ": not measured");
+    }
   }
   for (const Record& record : report.records) {
     if (!on_gpu(record)) continue;
     const std::string title = gpu_label(report, record.device.uuid) + case_title(record.id) + ": ";
-    const JudgedStatus status = record.judged.status;
+    const JudgedStatus status = shown_status(report, record);
     if (status == JudgedStatus::kInconclusive || status == JudgedStatus::kNotMeasured) {
-      lines.push_back(title + record.judged.reason);
+      lines.push_back(title + shown_reason(record));
     } else if (status == JudgedStatus::kInfo && record.status != RecordStatus::kOk) {
-      lines.push_back(title + to_string(record.status) + ": " + record.message);
+      lines.push_back(title + failure_text(record));
     }
   }
   lines.insert(lines.end(), report.notes.begin(), report.notes.end());

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // report.json, whole: docs/SCHEMA.md describes it for readers, reports/report.schema.json for
-// programs. The targets and the cards' limits that were used are embedded, so that a report is judged
-// alike everywhere.
+// programs. The targets and the cards' limits that were used are embedded, so that a report is
+// judged alike everywhere.
 //
 //   Report report = read_report("out/report.json");
 //   judge(report);
@@ -27,14 +27,15 @@ inline constexpr int kSchemaVersion = 1;
 
 // Declared before the first measurement (statistics.md, section 2).
 struct Plan {
-  int stages = 1;             // 1: stage 1 sufficed; 2: some rows were extended
-  int m = 0;                  // rows of the gate set, all GPUs: (id, GPU) with a floor
+  int stages = 1;  // 1: stage 1 sufficed; 2: some rows were extended
+  int m = 0;       // rows of the gate set, all GPUs: (id, GPU) with a floor
   int stage1_runs = 5;
-  int stage2_runs = 12;       // N
-  int allowed_below = 2;      // b
+  int stage2_runs = 12;   // N
+  int allowed_below = 2;  // b
   double budget_s = 0;
-  bool out_of_time = false;   // stage 2 was cut off
+  bool out_of_time = false;           // stage 2 was cut off
   std::vector<std::string> gate_ids;  // ids of the gate set; a missing row counts
+  std::vector<std::string> gpus;      // UUIDs under test (--gpus); empty: all of the node
 
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
@@ -46,6 +47,7 @@ struct Plan {
     archive("budget_s", self.budget_s);
     archive("out_of_time", self.out_of_time);
     archive("gate_ids", self.gate_ids);
+    archive("gpus", self.gpus);
   }
 };
 
@@ -64,9 +66,8 @@ struct Verdict {
 
 enum class Severity { kFail, kWarn, kNotJudged };
 constexpr std::array<EnumName<Severity>, 3> enum_names(Severity) {
-  return {{{Severity::kFail, "fail"},
-           {Severity::kWarn, "warn"},
-           {Severity::kNotJudged, "not_judged"}}};
+  return {
+      {{Severity::kFail, "fail"}, {Severity::kWarn, "warn"}, {Severity::kNotJudged, "not_judged"}}};
 }
 
 // The part. Serial, module and bus id name it; the index is for the eye.

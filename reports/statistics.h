@@ -24,7 +24,8 @@ struct Moments {
 };
 [[nodiscard]] Moments moments(std::span<const double> values);
 
-// Two-sided level of [min, max] as an interval for the median of n runs, 1 - 2^(1-n); null for n < 2.
+// Two-sided level of [min, max] as an interval for the median of n runs, 1 - 2^(1-n); null for n
+// < 2.
 [[nodiscard]] std::optional<double> min_max_level(int n);
 
 struct StagePlan {
@@ -49,8 +50,8 @@ struct RowJudgement {
   int below = 0;  // runs that miss the floor
 };
 // `values` in the order in which they ran, higher is better (pass negated values and floor for a
-// metric where lower is better). Only a whole stage is judged: fewer than 5 runs, or between 5 and N
-// where stage 1 is undecided, is kExtend. A value that is not finite counts as below.
+// metric where lower is better). Only a whole stage is judged: fewer than 5 runs, or between 5 and
+// N where stage 1 is undecided, is kExtend. A value that is not finite counts as below.
 [[nodiscard]] RowJudgement judge_row(const StagePlan& plan, double floor,
                                      std::span<const double> values);
 

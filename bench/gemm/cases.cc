@@ -44,8 +44,8 @@ class GemmCase : public Case {
     const std::int64_t elements = std::int64_t{size} * size;
     const std::int64_t input_bytes = elements * element_bytes(info.input);
     const std::int64_t output_bytes = elements * element_bytes(info.output);
-    sets_.resize(static_cast<std::size_t>(
-        rotation_slots(device.l2_bytes, 2 * input_bytes + output_bytes)));
+    sets_.resize(
+        static_cast<std::size_t>(rotation_slots(device.l2_bytes, 2 * input_bytes + output_bytes)));
     std::uint64_t seed = kSeed;
     for (Buffers& set : sets_) {
       set = {DeviceBuffer(input_bytes), DeviceBuffer(input_bytes), DeviceBuffer(output_bytes)};
@@ -69,16 +69,16 @@ class GemmCase : public Case {
 
   [[nodiscard]] Verification verify(int slot, int attempt) override {
     const Buffers& set = sets_[static_cast<std::size_t>(slot)];
-    const GemmProblem problem{size_,       size_,        size_,        info_.input,
+    const GemmProblem problem{size_,        size_,        size_,        info_.input,
                               info_.output, set.a.data(), set.b.data(), set.d.data()};
     auto* const device_result = check_result_.as<GemmCheckResult>();
     check_cuda(check_gemm(problem, kSeed + 1000 + static_cast<std::uint64_t>(attempt),
                           check_workspace_.data(), device_result, stream_),
                "check_gemm");
     GemmCheckResult found{};
-    check_cuda(cudaMemcpyAsync(&found, device_result, sizeof(found), cudaMemcpyDeviceToHost,
-                               stream_),
-               "cudaMemcpyAsync");
+    check_cuda(
+        cudaMemcpyAsync(&found, device_result, sizeof(found), cudaMemcpyDeviceToHost, stream_),
+        "cudaMemcpyAsync");
     check_cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
     return judged(found, slot);
   }
@@ -132,8 +132,8 @@ CaseEntry entry_of(const PrecisionInfo& info, int size, Power power, const CudaD
   if (info.precision == Precision::kFp8E4M3) entry.info.parameters["fast_accumulation"] = true;
   const double elements = static_cast<double>(size) * size;
   entry.info.work.operations = 2 * elements * size;
-  entry.info.work.bytes = elements * static_cast<double>(2 * element_bytes(info.input) +
-                                                         element_bytes(info.output));
+  entry.info.work.bytes =
+      elements * static_cast<double>(2 * element_bytes(info.input) + element_bytes(info.output));
   entry.info.work.pipe = info.pipe;
   entry.info.data = {{"fill", "uniform[-1,1)"}, {"seed", kSeed}};
   entry.make = [info, size, &device, stream] {

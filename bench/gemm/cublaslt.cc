@@ -182,19 +182,20 @@ void LtGemm::run(const void* a, const void* b, void* d, cudaStream_t stream) {
 
 Json LtGemm::algorithm() const {
   const cublasLtMatmulAlgo_t& algo = choice_.algo;
-  return {{"library", "cuBLASLt " + cublaslt_version().get<std::string>()},
-          {"chosen", "first offered"},
-          {"id", algorithm_field<std::int32_t>(algo, CUBLASLT_ALGO_CONFIG_ID)},
-          {"tile", algorithm_field<std::uint32_t>(algo, CUBLASLT_ALGO_CONFIG_TILE_ID)},
-          {"stages", algorithm_field<std::uint32_t>(algo, CUBLASLT_ALGO_CONFIG_STAGES_ID)},
-          {"split_k", algorithm_field<std::int32_t>(algo, CUBLASLT_ALGO_CONFIG_SPLITK_NUM)},
-          {"reduction", algorithm_field<std::uint32_t>(algo, CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME)},
-          {"swizzle", algorithm_field<std::uint32_t>(algo, CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING)},
-          {"cluster", algorithm_field<std::uint16_t>(algo, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID)},
-          {"inner", algorithm_field<std::uint16_t>(algo, CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID)},
-          {"workspace_limit_bytes", kWorkspaceBytes},
-          {"workspace_bytes", choice_.workspaceSize},
-          {"waves", static_cast<double>(choice_.wavesCount)}};
+  return {
+      {"library", "cuBLASLt " + cublaslt_version().get<std::string>()},
+      {"chosen", "first offered"},
+      {"id", algorithm_field<std::int32_t>(algo, CUBLASLT_ALGO_CONFIG_ID)},
+      {"tile", algorithm_field<std::uint32_t>(algo, CUBLASLT_ALGO_CONFIG_TILE_ID)},
+      {"stages", algorithm_field<std::uint32_t>(algo, CUBLASLT_ALGO_CONFIG_STAGES_ID)},
+      {"split_k", algorithm_field<std::int32_t>(algo, CUBLASLT_ALGO_CONFIG_SPLITK_NUM)},
+      {"reduction", algorithm_field<std::uint32_t>(algo, CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME)},
+      {"swizzle", algorithm_field<std::uint32_t>(algo, CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING)},
+      {"cluster", algorithm_field<std::uint16_t>(algo, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID)},
+      {"inner", algorithm_field<std::uint16_t>(algo, CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID)},
+      {"workspace_limit_bytes", kWorkspaceBytes},
+      {"workspace_bytes", choice_.workspaceSize},
+      {"waves", static_cast<double>(choice_.wavesCount)}};
 }
 
 }  // namespace assay

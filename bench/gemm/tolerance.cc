@@ -19,7 +19,7 @@ double relative_error(Precision precision, int k) {
     case Precision::kBf16:
       return 0x1p-9;
     case Precision::kFp8E4M3:
-      return 0x1p-9 + k / 32.0 * 0x1p-13 / std::sqrt(3.0);
+      return 0x1p-9 + 0x1p-13 * std::sqrt(k / 32.0);
   }
   return std::numeric_limits<double>::quiet_NaN();
 }

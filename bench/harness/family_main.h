@@ -1,15 +1,16 @@
 // SPDX-FileCopyrightText: The Assay authors
 // SPDX-License-Identifier: Apache-2.0
 
-// main() of a benchmark binary: Google Benchmark for registration, flags and console; our own sampling
-// loop inside one manual-time iteration; our own log and exit code.
+// main() of a benchmark binary: Google Benchmark for registration, flags and console; our own
+// sampling loop inside one manual-time iteration; our own log and exit code.
 //
 //   int main(int argc, char** argv) {
 //     return assay::family_main(argc, argv, "memory", [] { return std::make_unique<Memory>(); });
 //   }
 //
 // Flags besides Google Benchmark's: --filter=RE (the same as --benchmark_filter) or --ids=A,B,C
-// choose cases before they are registered; --log=FILE appends run.jsonl lines; --round=N is recorded;
+// choose cases before they are registered; --log=FILE appends run.jsonl lines; --round=N is
+// recorded;
 // --list prints the ids. --benchmark_repetitions and --benchmark_min_time are refused: the harness
 // decides how often a case is launched.
 #pragma once

@@ -16,7 +16,7 @@ namespace assay {
 namespace {
 
 constexpr double kTelemetryPeriod_s = 0.005;
-constexpr double kChunk_s = 0.1;      // of the timed window: between two looks at the wall clock
+constexpr double kChunk_s = 0.1;  // of the timed window: between two looks at the wall clock
 constexpr double kWarmChunk_s = 0.02;
 
 class CaseRun {
@@ -27,10 +27,10 @@ class CaseRun {
   void run() {
     record_.algorithm = case_->algorithm();
     if (!verified_after_launching_each_slot()) return;
-    const double launch_s = estimate_launch_s();
-    rest_and_warm_up(launch_s);
+    const LaunchCost cost = estimate_cost();
+    rest_and_warm_up(cost);
     poison_all();
-    time_window(launch_s);
+    time_window(cost);
     verify_all();
   }
 
@@ -71,12 +71,16 @@ class CaseRun {
     return true;
   }
 
-  double estimate_launch_s() {
-    const std::vector<double> seconds = bench_.timer.sample(3, 1, launcher());
-    return std::max(*std::min_element(seconds.begin(), seconds.end()), 1e-7);
+  LaunchCost estimate_cost() {
+    constexpr int kTries = 3;
+    const double start = bench_.clock.now_s();
+    const std::vector<double> seconds = bench_.timer.sample(kTries, 1, launcher());
+    const double wall_s = (bench_.clock.now_s() - start) / kTries;
+    const double timed_s = std::max(*std::min_element(seconds.begin(), seconds.end()), 1e-7);
+    return {timed_s, std::max(timed_s, wall_s)};
   }
 
-  void rest_and_warm_up(double launch_s) {
+  void rest_and_warm_up(const LaunchCost& cost) {
     const Budget& budget = bench_.budget;
     double wanted_s = budget.burst_warm_s;
     if (sustained()) {
@@ -85,7 +89,7 @@ class CaseRun {
     } else {
       bench_.clock.sleep_s(budget.idle_s);
     }
-    const int chunk = std::max(1, static_cast<int>(kWarmChunk_s / launch_s));
+    const int chunk = std::max(1, static_cast<int>(kWarmChunk_s / cost.wall_s));
     const double start = bench_.clock.now_s();
     double elapsed = 0;
     do {
@@ -98,12 +102,12 @@ class CaseRun {
         elapsed < budget.cap_s ? fmt::format("declared {:g} s", wanted_s) : "wall-time cap";
   }
 
-  void time_window(double launch_s) {
+  void time_window(const LaunchCost& cost) {
     const Budget& budget = bench_.budget;
     const double window_s = sustained() ? budget.sustained_window_s : budget.burst_window_s;
-    const SamplePlan plan = plan_samples(launch_s, window_s, budget);
-    const int chunk = std::clamp(
-        static_cast<int>(kChunk_s / (launch_s * plan.per_sample)), 1, plan.samples);
+    const SamplePlan plan = plan_samples(cost, window_s, budget);
+    const int chunk =
+        std::clamp(static_cast<int>(kChunk_s / (cost.wall_s * plan.per_sample)), 1, plan.samples);
     std::vector<double>& samples = record_.timing.samples_s;
     TelemetrySampler sampler(bench_.sensor, kTelemetryPeriod_s);
     const double start = bench_.clock.now_s();
@@ -140,14 +144,16 @@ void fail(RunRecord& record, RecordStatus status, const std::string& message) {
 
 }  // namespace
 
-SamplePlan plan_samples(double launch_s, double window_s, const Budget& budget) {
+SamplePlan plan_samples(const LaunchCost& cost, double window_s, const Budget& budget) {
   // Clamped before the conversion: a launch can be estimated at next to nothing.
-  const double launches = std::min(std::ceil(window_s / launch_s), 1e9);
-  const double batch = std::max({std::ceil(budget.sample_s / launch_s),
-                                 std::ceil(launches / budget.max_samples), 1.0});
+  const double launches = std::min(std::ceil(window_s / cost.timed_s), 1e9);
+  const double wanted = std::max(
+      {std::ceil(budget.sample_s / cost.timed_s), std::ceil(launches / budget.max_samples), 1.0});
+  const double fits = std::max(budget.cap_s / (budget.min_samples * cost.wall_s), 1.0);
+  const double batch = std::min({wanted, fits, 1e6});
   const double samples = std::clamp(std::ceil(launches / batch), double(budget.min_samples),
                                     double(budget.max_samples));
-  return {static_cast<int>(samples), static_cast<int>(std::min(batch, 1e6))};
+  return {static_cast<int>(samples), static_cast<int>(batch)};
 }
 
 void measure(const CaseEntry& entry, Bench& bench, RunRecord& record) {

@@ -18,8 +18,8 @@ namespace assay {
 
 // How long things take, declared before the run. A budget is no statement about errors.
 struct Budget {
-  double settle_s = 2.0;            // sustained: until clock and power have come down, once a process
-  double resettle_s = 0.5;          // sustained: again before each further case
+  double settle_s = 2.0;    // sustained: until clock and power have come down, once a process
+  double resettle_s = 0.5;  // sustained: again before each further case
   double sustained_window_s = 0.6;  // timed
   double idle_s = 0.25;             // burst: rest before, so that the clock is back at its maximum
   double burst_warm_s = 0.03;
@@ -45,11 +45,19 @@ struct Bench {
 // Throws ProcessLost, after filling `record`, when the process cannot go on.
 void measure(const CaseEntry& entry, Bench& bench, RunRecord& record);
 
-// Batch and sample count for launches of `launch_s` in a window of `window_s`.
+// What a launch costs: by the timer, and in wall time, of which the timer may see only a part.
+struct LaunchCost {
+  double timed_s = 0;
+  double wall_s = 0;
+};
+
+// Batch and sample count for a window of `window_s`. The batch is cut where min_samples of it would
+// not fit into the wall-time cap.
 struct SamplePlan {
   int samples = 1;
   int per_sample = 1;
 };
-[[nodiscard]] SamplePlan plan_samples(double launch_s, double window_s, const Budget& budget);
+[[nodiscard]] SamplePlan plan_samples(const LaunchCost& cost, double window_s,
+                                      const Budget& budget);
 
 }  // namespace assay

@@ -29,7 +29,6 @@ class Host : public assay::Family {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return assay::family_main(argc, argv, "host", [](assay::Clock& clock) {
-    return std::make_unique<Host>(clock);
-  });
+  return assay::family_main(argc, argv, "host",
+                            [](assay::Clock& clock) { return std::make_unique<Host>(clock); });
 }

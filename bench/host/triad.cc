@@ -51,8 +51,7 @@ std::int64_t available_bytes() {
 
 }  // namespace
 
-HostTriad::HostTriad(std::int64_t elements, std::uint64_t seed)
-    : elements_(elements), seed_(seed) {
+HostTriad::HostTriad(std::int64_t elements, std::uint64_t seed) : elements_(elements), seed_(seed) {
   const std::int64_t needed = 3 * elements * static_cast<std::int64_t>(sizeof(float));
   if (const std::int64_t available = available_bytes(); needed > available) {
     throw Skip(fmt::format("needs {} MiB of host memory, {} MiB are available", needed >> 20,

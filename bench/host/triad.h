@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Host memory triad a = b + s c in FP32 on all processors that this process may use, each thread on
-// memory that it touched first. Bytes as STREAM counts them: two reads and one write an element (what
-// a write-allocate cache reads besides is not counted).
+// memory that it touched first. Bytes as STREAM counts them: two reads and one write an element
+// (what a write-allocate cache reads besides is not counted).
 #pragma once
 
 #include <barrier>

@@ -13,7 +13,8 @@ namespace assay {
 namespace {
 
 constexpr std::int64_t kTensorBytes = std::int64_t{4} << 30;
-// Two sets of tensors, used in turn: nothing of a launch is left in the L2 when its set comes again.
+// Two sets of tensors, used in turn: nothing of a launch is left in the L2 when its set comes
+// again.
 constexpr int kSlots = 2;
 constexpr std::uint64_t kSeed = 20261130;
 
@@ -31,7 +32,7 @@ constexpr std::array<OpInfo, 4> kOps = {{{Op::kRead, "read", 1, false},
                                          {Op::kCopy, "copy", 1, true},
                                          {Op::kTriad, "triad", 2, true}}};
 
-std::int64_t block_sum_bytes() { return kTensorBytes / kStreamBlockBytes * 4; }
+std::int64_t block_sum_bytes() { return kTensorBytes / kReadBlockBytes * 4; }
 
 class StreamCase : public Case {
  public:
@@ -53,9 +54,9 @@ class StreamCase : public Case {
     const Buffers& set = sets_[static_cast<std::size_t>(slot)];
     switch (info_.op) {
       case Op::kRead:
-        return check_cuda(stream_read(set.in[0].data(), set.out.as<std::uint32_t>(), kTensorBytes,
-                                      stream_),
-                          "stream_read");
+        return check_cuda(
+            stream_read(set.in[0].data(), set.out.as<std::uint32_t>(), kTensorBytes, stream_),
+            "stream_read");
       case Op::kWrite:
         return check_cuda(stream_write(set.out.data(), kTensorBytes, seed(slot, 0), stream_),
                           "stream_write");
@@ -71,9 +72,8 @@ class StreamCase : public Case {
 
   void poison(int slot) override {
     const DeviceBuffer& out = sets_[static_cast<std::size_t>(slot)].out;
-    check_cuda(
-        cudaMemsetAsync(out.data(), 0xFF, static_cast<std::size_t>(out.bytes()), stream_),
-        "cudaMemsetAsync");
+    check_cuda(cudaMemsetAsync(out.data(), 0xFF, static_cast<std::size_t>(out.bytes()), stream_),
+               "cudaMemsetAsync");
   }
 
   [[nodiscard]] Verification verify(int slot, int) override {
@@ -81,22 +81,20 @@ class StreamCase : public Case {
     check_cuda(reset_mismatches(report, stream_), "reset_mismatches");
     check_cuda(launch_check(slot, report), "check");
     MismatchReport found{};
-    check_cuda(
-        cudaMemcpyAsync(&found, report, sizeof(found), cudaMemcpyDeviceToHost, stream_),
-        "cudaMemcpyAsync");
+    check_cuda(cudaMemcpyAsync(&found, report, sizeof(found), cudaMemcpyDeviceToHost, stream_),
+               "cudaMemcpyAsync");
     check_cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
     Verification result;
     result.method = info_.op == Op::kRead
-                        ? "exact: sum of each 4 KiB against the generator; unit: wrong sums"
+                        ? "exact: sum of each 32 KiB against the generator; unit: wrong sums"
                         : "exact: every word against the generator; unit: wrong words";
     result.error = static_cast<double>(found.count);
     result.tolerance = 0;
-    result.status =
-        found.count == 0 ? VerificationStatus::kVerified : VerificationStatus::kWrong;
+    result.status = found.count == 0 ? VerificationStatus::kVerified : VerificationStatus::kWrong;
     if (found.count != 0) {
-      result.detail = fmt::format("{} of buffer set {}: {} wrong, the first at {} {}", info_.name,
-                                  slot, found.count, info_.op == Op::kRead ? "block" : "word",
-                                  found.first);
+      result.detail =
+          fmt::format("{} of buffer set {}: {} wrong, the first at {} {}", info_.name, slot,
+                      found.count, info_.op == Op::kRead ? "block" : "word", found.first);
     }
     return result;
   }
@@ -112,7 +110,8 @@ class StreamCase : public Case {
   }
 
   void fill_input(int slot, int input) {
-    const DeviceBuffer& buffer = sets_[static_cast<std::size_t>(slot)].in[static_cast<std::size_t>(input)];
+    const DeviceBuffer& buffer =
+        sets_[static_cast<std::size_t>(slot)].in[static_cast<std::size_t>(input)];
     if (info_.op == Op::kTriad) {
       check_cuda(fill_uniform(ElementType::kFp32, buffer.data(), kTensorBytes / 4,
                               seed(slot, input), stream_),
@@ -152,7 +151,7 @@ CaseEntry entry_of(const OpInfo& info, const CudaDevice& device, cudaStream_t st
                               condition_suffix(entry.info.conditions));
   entry.info.parameters = {{"operation", info.name},
                            {"tensor_bytes", kTensorBytes},
-                           {"bytes_a_thread", 16}};
+                           {"bytes_per_thread", info.op == Op::kRead ? 64 : 16}};
   entry.info.work.bytes = tensors * static_cast<double>(kTensorBytes);
   if (info.op == Op::kRead) entry.info.work.bytes += static_cast<double>(block_sum_bytes());
   entry.info.work.pipe = "dram";
@@ -161,9 +160,9 @@ CaseEntry entry_of(const OpInfo& info, const CudaDevice& device, cudaStream_t st
   entry.make = [info, stream] { return std::make_unique<StreamCase>(info, stream); };
   const double needed = kSlots * tensors * static_cast<double>(kTensorBytes);
   if (needed > 0.9 * static_cast<double>(device.memory_bytes)) {
-    entry.skip = fmt::format("needs {:.0f} GiB of device memory, the device has {:.0f}",
-                             needed / (1 << 30),
-                             static_cast<double>(device.memory_bytes) / (1 << 30));
+    entry.skip =
+        fmt::format("needs {:.0f} GiB of device memory, the device has {:.0f}", needed / (1 << 30),
+                    static_cast<double>(device.memory_bytes) / (1 << 30));
   }
   return entry;
 }

@@ -80,8 +80,7 @@ void read_identity(const Nvml& nvml, Device device, GpuInventory& gpu) {
   gpu.name = name.value_or("");
   gpu.uuid = uuid.value_or("");
   reader.text("serial", gpu.serial, ASSAY_NVML(nvmlDeviceGetSerial));
-  reader.text("board_part_number", gpu.board_part_number,
-              ASSAY_NVML(nvmlDeviceGetBoardPartNumber));
+  reader.text("board_part_number", gpu.board_part_number, ASSAY_NVML(nvmlDeviceGetBoardPartNumber));
   reader.text("vbios", gpu.vbios, ASSAY_NVML(nvmlDeviceGetVbiosVersion));
   reader.text("inforom", gpu.inforom, ASSAY_NVML(nvmlDeviceGetInforomImageVersion));
   reader.number<unsigned>("module_id", gpu.module_id, ASSAY_NVML(nvmlDeviceGetModuleId), 1);
@@ -96,8 +95,8 @@ void read_silicon(const Nvml& nvml, Device device, GpuInventory& gpu) {
   int major = 0;
   int minor = 0;
   unsigned cores = 0;
-  if (reader.ok("compute_capability",
-                nvml.call(ASSAY_NVML(nvmlDeviceGetCudaComputeCapability), device, &major, &minor))) {
+  if (reader.ok("compute_capability", nvml.call(ASSAY_NVML(nvmlDeviceGetCudaComputeCapability),
+                                                device, &major, &minor))) {
     gpu.compute_capability = fmt::format("{}.{}", major, minor);
     if (reader.ok("sm_count", nvml.call(ASSAY_NVML(nvmlDeviceGetNumGpuCores), device, &cores))) {
       // NVML counts FP32 lanes: 64 an SM on 8.0, 128 on everything since.
@@ -132,8 +131,8 @@ void read_settings(const Nvml& nvml, Device device, GpuInventory& gpu) {
                           1);
   reader.number<unsigned>("pcie_generation_max", gpu.pcie_generation_max,
                           ASSAY_NVML(nvmlDeviceGetMaxPcieLinkGeneration), 1);
-  reader.number<unsigned>("pcie_width", gpu.pcie_width,
-                          ASSAY_NVML(nvmlDeviceGetCurrPcieLinkWidth), 1);
+  reader.number<unsigned>("pcie_width", gpu.pcie_width, ASSAY_NVML(nvmlDeviceGetCurrPcieLinkWidth),
+                          1);
   reader.number<unsigned>("pcie_width_max", gpu.pcie_width_max,
                           ASSAY_NVML(nvmlDeviceGetMaxPcieLinkWidth), 1);
   reader.number<unsigned>("numa_node", gpu.numa_node, ASSAY_NVML(nvmlDeviceGetNumaNodeId), 1);

@@ -13,8 +13,8 @@ namespace assay {
 // Everything but `after` of each GPU. `table` names the cards.
 [[nodiscard]] Inventory read_inventory(const GpuTable& table);
 
-// Fills `after` of each GPU of `inventory`, found again by UUID; a GPU that is gone leaves nulls and
-// `unreadable["after"]`.
+// Fills `after` of each GPU of `inventory`, found again by UUID; a GPU that is gone leaves nulls
+// and `unreadable["after"]`.
 void read_health_after(Inventory& inventory);
 
 }  // namespace assay

@@ -1,14 +1,16 @@
 // SPDX-FileCopyrightText: The Assay authors
 // SPDX-License-Identifier: Apache-2.0
 
-// NVML, opened at run time: a machine without a driver has none, and measuring works without it. Every
-// function is optional, since drivers differ; our own declarations stand in for nvml.h, which not every
-// toolkit brings (tests/device/nvml_layout_test.cc compares them with it where it is there).
+// NVML, opened at run time: a machine without a driver has none, and measuring works without it.
+// Every function is optional, since drivers differ; our own declarations stand in for nvml.h, which
+// not every toolkit brings (tests/device/nvml_layout_test.cc compares them with it where it is
+// there).
 //
 //   std::string why;
 //   std::shared_ptr<const Nvml> nvml = Nvml::open(&why);     // null, and why
 //   unsigned mw = 0;
-//   std::string error = nvml->call(nvml->nvmlDeviceGetPowerUsage, "nvmlDeviceGetPowerUsage", dev, &mw);
+//   std::string error = nvml->call(nvml->nvmlDeviceGetPowerUsage, "nvmlDeviceGetPowerUsage", dev,
+//   &mw);
 //
 // Source: NVML API reference, https://docs.nvidia.com/deploy/nvml-api.
 #pragma once
@@ -57,54 +59,50 @@ inline constexpr Return kInsufficientSize = 7;
 }  // namespace nvml_abi
 
 // name, then the parameters after which it returns nvml_abi::Return
-#define ASSAY_NVML_FUNCTIONS(X)                                                    \
-  X(nvmlInit_v2, (void))                                                           \
-  X(nvmlShutdown, (void))                                                          \
-  X(nvmlSystemGetDriverVersion, (char*, unsigned))                                 \
-  X(nvmlSystemGetNVMLVersion, (char*, unsigned))                                   \
-  X(nvmlSystemGetCudaDriverVersion_v2, (int*))                                     \
-  X(nvmlDeviceGetCount_v2, (unsigned*))                                            \
-  X(nvmlDeviceGetHandleByIndex_v2, (unsigned, nvml_abi::Device*))                  \
-  X(nvmlDeviceGetHandleByUUID, (const char*, nvml_abi::Device*))                   \
-  X(nvmlDeviceGetName, (nvml_abi::Device, char*, unsigned))                        \
-  X(nvmlDeviceGetUUID, (nvml_abi::Device, char*, unsigned))                        \
-  X(nvmlDeviceGetSerial, (nvml_abi::Device, char*, unsigned))                      \
-  X(nvmlDeviceGetBoardPartNumber, (nvml_abi::Device, char*, unsigned))             \
-  X(nvmlDeviceGetVbiosVersion, (nvml_abi::Device, char*, unsigned))                \
-  X(nvmlDeviceGetInforomImageVersion, (nvml_abi::Device, char*, unsigned))         \
-  X(nvmlDeviceGetPciInfo_v3, (nvml_abi::Device, nvml_abi::PciInfo*))               \
-  X(nvmlDeviceGetModuleId, (nvml_abi::Device, unsigned*))                          \
-  X(nvmlDeviceGetMemoryInfo, (nvml_abi::Device, nvml_abi::Memory*))                \
-  X(nvmlDeviceGetNumGpuCores, (nvml_abi::Device, unsigned*))                       \
-  X(nvmlDeviceGetCudaComputeCapability, (nvml_abi::Device, int*, int*))            \
-  X(nvmlDeviceGetMemoryBusWidth, (nvml_abi::Device, unsigned*))                    \
-  X(nvmlDeviceGetMaxClockInfo, (nvml_abi::Device, unsigned, unsigned*))            \
-  X(nvmlDeviceGetClockInfo, (nvml_abi::Device, unsigned, unsigned*))               \
-  X(nvmlDeviceGetPowerManagementLimit, (nvml_abi::Device, unsigned*))              \
-  X(nvmlDeviceGetPowerManagementDefaultLimit, (nvml_abi::Device, unsigned*))       \
-  X(nvmlDeviceGetPowerUsage, (nvml_abi::Device, unsigned*))                        \
-  X(nvmlDeviceGetTemperature, (nvml_abi::Device, unsigned, unsigned*))             \
-  X(nvmlDeviceGetTemperatureThreshold, (nvml_abi::Device, unsigned, unsigned*))    \
-  X(nvmlDeviceGetEccMode, (nvml_abi::Device, unsigned*, unsigned*))                \
-  X(nvmlDeviceGetTotalEccErrors,                                                   \
-    (nvml_abi::Device, unsigned, unsigned, unsigned long long*))                   \
-  X(nvmlDeviceGetRemappedRows,                                                     \
-    (nvml_abi::Device, unsigned*, unsigned*, unsigned*, unsigned*))                \
-  X(nvmlDeviceGetMigMode, (nvml_abi::Device, unsigned*, unsigned*))                \
-  X(nvmlDeviceGetMaxMigDeviceCount, (nvml_abi::Device, unsigned*))                 \
-  X(nvmlDeviceGetMigDeviceHandleByIndex,                                           \
-    (nvml_abi::Device, unsigned, nvml_abi::Device*))                               \
-  X(nvmlDeviceGetPersistenceMode, (nvml_abi::Device, unsigned*))                   \
-  X(nvmlDeviceGetCurrPcieLinkWidth, (nvml_abi::Device, unsigned*))                 \
-  X(nvmlDeviceGetMaxPcieLinkWidth, (nvml_abi::Device, unsigned*))                  \
-  X(nvmlDeviceGetMaxPcieLinkGeneration, (nvml_abi::Device, unsigned*))             \
-  X(nvmlDeviceGetPcieReplayCounter, (nvml_abi::Device, unsigned*))                 \
-  X(nvmlDeviceGetNumaNodeId, (nvml_abi::Device, unsigned*))                        \
-  X(nvmlDeviceGetComputeRunningProcesses_v3,                                       \
-    (nvml_abi::Device, unsigned*, nvml_abi::ProcessInfo*))                         \
-  X(nvmlDeviceGetCurrentClocksEventReasons, (nvml_abi::Device, unsigned long long*)) \
-  X(nvmlDeviceGetCurrentClocksThrottleReasons,                                     \
-    (nvml_abi::Device, unsigned long long*))                                       \
+#define ASSAY_NVML_FUNCTIONS(X)                                                                \
+  X(nvmlInit_v2, (void))                                                                       \
+  X(nvmlShutdown, (void))                                                                      \
+  X(nvmlSystemGetDriverVersion, (char*, unsigned))                                             \
+  X(nvmlSystemGetNVMLVersion, (char*, unsigned))                                               \
+  X(nvmlSystemGetCudaDriverVersion_v2, (int*))                                                 \
+  X(nvmlDeviceGetCount_v2, (unsigned*))                                                        \
+  X(nvmlDeviceGetHandleByIndex_v2, (unsigned, nvml_abi::Device*))                              \
+  X(nvmlDeviceGetHandleByUUID, (const char*, nvml_abi::Device*))                               \
+  X(nvmlDeviceGetName, (nvml_abi::Device, char*, unsigned))                                    \
+  X(nvmlDeviceGetUUID, (nvml_abi::Device, char*, unsigned))                                    \
+  X(nvmlDeviceGetSerial, (nvml_abi::Device, char*, unsigned))                                  \
+  X(nvmlDeviceGetBoardPartNumber, (nvml_abi::Device, char*, unsigned))                         \
+  X(nvmlDeviceGetVbiosVersion, (nvml_abi::Device, char*, unsigned))                            \
+  X(nvmlDeviceGetInforomImageVersion, (nvml_abi::Device, char*, unsigned))                     \
+  X(nvmlDeviceGetPciInfo_v3, (nvml_abi::Device, nvml_abi::PciInfo*))                           \
+  X(nvmlDeviceGetModuleId, (nvml_abi::Device, unsigned*))                                      \
+  X(nvmlDeviceGetMemoryInfo, (nvml_abi::Device, nvml_abi::Memory*))                            \
+  X(nvmlDeviceGetNumGpuCores, (nvml_abi::Device, unsigned*))                                   \
+  X(nvmlDeviceGetCudaComputeCapability, (nvml_abi::Device, int*, int*))                        \
+  X(nvmlDeviceGetMemoryBusWidth, (nvml_abi::Device, unsigned*))                                \
+  X(nvmlDeviceGetMaxClockInfo, (nvml_abi::Device, unsigned, unsigned*))                        \
+  X(nvmlDeviceGetClockInfo, (nvml_abi::Device, unsigned, unsigned*))                           \
+  X(nvmlDeviceGetPowerManagementLimit, (nvml_abi::Device, unsigned*))                          \
+  X(nvmlDeviceGetPowerManagementDefaultLimit, (nvml_abi::Device, unsigned*))                   \
+  X(nvmlDeviceGetPowerUsage, (nvml_abi::Device, unsigned*))                                    \
+  X(nvmlDeviceGetTemperature, (nvml_abi::Device, unsigned, unsigned*))                         \
+  X(nvmlDeviceGetTemperatureThreshold, (nvml_abi::Device, unsigned, unsigned*))                \
+  X(nvmlDeviceGetEccMode, (nvml_abi::Device, unsigned*, unsigned*))                            \
+  X(nvmlDeviceGetTotalEccErrors, (nvml_abi::Device, unsigned, unsigned, unsigned long long*))  \
+  X(nvmlDeviceGetRemappedRows, (nvml_abi::Device, unsigned*, unsigned*, unsigned*, unsigned*)) \
+  X(nvmlDeviceGetMigMode, (nvml_abi::Device, unsigned*, unsigned*))                            \
+  X(nvmlDeviceGetMaxMigDeviceCount, (nvml_abi::Device, unsigned*))                             \
+  X(nvmlDeviceGetMigDeviceHandleByIndex, (nvml_abi::Device, unsigned, nvml_abi::Device*))      \
+  X(nvmlDeviceGetPersistenceMode, (nvml_abi::Device, unsigned*))                               \
+  X(nvmlDeviceGetCurrPcieLinkWidth, (nvml_abi::Device, unsigned*))                             \
+  X(nvmlDeviceGetMaxPcieLinkWidth, (nvml_abi::Device, unsigned*))                              \
+  X(nvmlDeviceGetMaxPcieLinkGeneration, (nvml_abi::Device, unsigned*))                         \
+  X(nvmlDeviceGetPcieReplayCounter, (nvml_abi::Device, unsigned*))                             \
+  X(nvmlDeviceGetNumaNodeId, (nvml_abi::Device, unsigned*))                                    \
+  X(nvmlDeviceGetComputeRunningProcesses_v3,                                                   \
+    (nvml_abi::Device, unsigned*, nvml_abi::ProcessInfo*))                                     \
+  X(nvmlDeviceGetCurrentClocksEventReasons, (nvml_abi::Device, unsigned long long*))           \
+  X(nvmlDeviceGetCurrentClocksThrottleReasons, (nvml_abi::Device, unsigned long long*))        \
   X(nvmlDeviceGetTotalEnergyConsumption, (nvml_abi::Device, unsigned long long*))
 
 class Nvml {

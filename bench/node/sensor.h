@@ -17,11 +17,12 @@ struct SensorReading {
   std::optional<double> memory_clock_mhz;
   std::optional<double> power_w;
   std::optional<double> temperature_c;
-  std::vector<std::string> event_reasons;       // set now, NVML's names in snake case
-  std::map<std::string, std::string> unknown;   // quantity -> why it is not known
+  std::vector<std::string> event_reasons;      // set now, NVML's names in snake case
+  std::map<std::string, std::string> unknown;  // quantity -> why it is not known
 };
 
-// A seam: NVML's below, a fake in tests. `read` is called from a thread of its own and never throws.
+// A seam: NVML's below, a fake in tests. `read` is called from a thread of its own and never
+// throws.
 class Sensor {
  public:
   virtual ~Sensor() = default;

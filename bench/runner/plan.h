@@ -22,16 +22,16 @@ struct SuiteProcess {
 struct Suite {
   std::string name;
   std::string title;
-  double budget_s = 0;           // wall time of the whole suite, gates included
-  int conditioning_rounds = 1;   // recorded, not judged
-  int rounds = 5;                // judged; stage 1 of statistics.md, section 2
-  double stage2_budget_s = 0;    // for rows that stage 1 left undecided
-  double id_timeout_s = 20;      // a case without its record after this long hangs
+  double budget_s = 0;          // wall time of the whole suite, gates included
+  int conditioning_rounds = 1;  // recorded, not judged
+  int rounds = 5;               // judged; stage 1 of statistics.md, section 2
+  double stage2_budget_s = 0;   // for rows that stage 1 left undecided
+  double id_timeout_s = 20;     // a case without its record after this long hangs
   std::vector<SuiteProcess> processes;
 };
 
-// Refuses with Error(kUsage), file and line: unknown or duplicate keys, a case that appears twice, a
-// case whose id does not begin with its family, a budget or count that is not positive.
+// Refuses with Error(kUsage), file and line: unknown or duplicate keys, a case that appears twice,
+// a case whose id does not begin with its family, a budget or count that is not positive.
 [[nodiscard]] Suite load_suite(const std::filesystem::path& file);
 
 // All suites of the folder, by name.

@@ -60,8 +60,7 @@ Child::Child(const ChildSpec& spec) {
     throw Error(ExitCode::kMeasurement, fmt::format("{}: cannot run: {}; build it first",
                                                     arguments[0], std::strerror(errno)));
   }
-  const int output =
-      open(spec.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  const int output = open(spec.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (output < 0) {
     throw Error(ExitCode::kMeasurement,
                 fmt::format("{}: cannot open: {}", spec.output.string(), std::strerror(errno)));

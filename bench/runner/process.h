@@ -19,9 +19,9 @@
 namespace assay {
 
 struct ChildSpec {
-  std::vector<std::string> arguments;  // [0] is the program's path
+  std::vector<std::string> arguments;              // [0] is the program's path
   std::map<std::string, std::string> environment;  // set on top of ours
-  std::filesystem::path output;  // file for its stdout and stderr
+  std::filesystem::path output;                    // file for its stdout and stderr
 };
 
 class Child {

@@ -17,8 +17,8 @@ Json benchmark_row(const RunRecord& run, int conditioning_rounds) {
     row["error_occurred"] = true;
     row["error_message"] = to_string(run.status) + ": " + run.message;
   }
-  const auto launches = static_cast<std::int64_t>(run.timing.samples_s.size()) *
-                        run.timing.launches_per_sample;
+  const auto launches =
+      static_cast<std::int64_t>(run.timing.samples_s.size()) * run.timing.launches_per_sample;
   row["iterations"] = ok ? launches : 0;
   row["real_time"] = ok ? run.timing.median_s * 1e9 : 0.0;
   row["cpu_time"] = row["real_time"];

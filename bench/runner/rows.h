@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Assay authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The two forms in which single runs are kept: a row as Google Benchmark's tools read it, and a line
-// of samples.jsonl.
+// The two forms in which single runs are kept: a row as Google Benchmark's tools read it, and a
+// line of samples.jsonl.
 #pragma once
 
 #include "reports/record.h"

@@ -114,6 +114,7 @@ class SuiteRun {
 
   void choose_devices() {
     for (const GpuInventory* gpu : chosen_gpus(report_.inventory, request_.gpus)) {
+      if (!request_.gpus.empty()) report_.plan.gpus.push_back(gpu->uuid);
       if (gpu->mig.value_or(false)) {
         note(fmt::format("GPU {} is divided by MIG: not measured", gpu->index));
       } else {
@@ -184,9 +185,8 @@ class SuiteRun {
   template <class CasesFor>
   void run_process(const std::string& family, int round, const std::string& name,
                    const CasesFor& cases_for) {
-    const std::vector<DeviceRef> devices = family == kHostFamily
-                                               ? std::vector{host_ref(report_.inventory)}
-                                               : gpus_;
+    const std::vector<DeviceRef> devices =
+        family == kHostFamily ? std::vector{host_ref(report_.inventory)} : gpus_;
     std::vector<std::future<TaskResult>> results;
     for (const DeviceRef& device : devices) {
       Task task;
@@ -204,9 +204,8 @@ class SuiteRun {
       task.log = request_.out / "runs" / (file + ".jsonl");
       task.output = request_.out / "runs" / (file + ".log");
       task.id_timeout_s = suite_.id_timeout_s;
-      results.push_back(std::async(std::launch::async, [this, task = std::move(task)] {
-        return supervise(task, stop_);
-      }));
+      results.push_back(std::async(
+          std::launch::async, [this, task = std::move(task)] { return supervise(task, stop_); }));
     }
     for (std::future<TaskResult>& result : results) take(result.get(), family);
   }
@@ -228,8 +227,8 @@ class SuiteRun {
     }
   }
 
-  // Stage 2 of statistics.md, section 2: fresh runs of the rows that stage 1 left undecided, up to N,
-  // a whole round at a time while there is time.
+  // Stage 2 of statistics.md, section 2: fresh runs of the rows that stage 1 left undecided, up to
+  // N, a whole round at a time while there is time.
   void extend_undecided() {
     const int first = suite_.conditioning_rounds + suite_.rounds;
     const int last = suite_.conditioning_rounds + report_.plan.stage2_runs;

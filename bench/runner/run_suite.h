@@ -26,18 +26,19 @@ namespace assay {
 struct SuiteRequest {
   std::string command;  // "accept", "run"
   Suite suite;
-  std::optional<Suite> without_gpu;    // what runs instead where there is no GPU to measure
-  std::vector<std::string> gpus;       // indices or UUIDs; empty: all
-  std::filesystem::path out;           // folder
-  std::filesystem::path programs;      // folder of the assay-<family> programs
-  std::filesystem::path targets;       // folder of <sku>.yaml, or one file
-  std::filesystem::path gpu_table;     // folder
-  bool judged = true;                  // extend undecided rows, give a verdict
+  std::optional<Suite> without_gpu;  // what runs instead where there is no GPU to measure
+  std::vector<std::string> gpus;     // indices or UUIDs; empty: all
+  std::filesystem::path out;         // folder
+  std::filesystem::path programs;    // folder of the assay-<family> programs
+  std::filesystem::path targets;     // folder of <sku>.yaml, or one file
+  std::filesystem::path gpu_table;   // folder
+  bool judged = true;                // extend undecided rows, give a verdict
 };
 
 using Progress = std::function<void(const std::string& line)>;
 
-// Throws Error for bad input and when the report cannot be written; everything else is in the report.
+// Throws Error for bad input and when the report cannot be written; everything else is in the
+// report.
 [[nodiscard]] Report run_suite(const SuiteRequest& request, const std::atomic<bool>& stop,
                                const Progress& progress);
 

@@ -102,7 +102,8 @@ class Supervisor {
     settle(left, now);
   }
 
-  // What the process left undone.
+  // What the process left undone. One that recorded something before it was lost leaves the rest to
+  // a fresh one.
   void settle(std::vector<std::string>& left, const Attempt& now) {
     if (now.begun && std::find(left.begin(), left.end(), *now.begun) != left.end()) {
       const std::string why =
@@ -113,7 +114,7 @@ class Supervisor {
       std::erase(left, *now.begun);
     } else if (now.end_message && now.end_code == static_cast<int>(ExitCode::kNotJudged)) {
       give_up_on_all(left, RecordStatus::kSkipped, *now.end_message);
-    } else {
+    } else if (now.records.empty()) {
       std::string why = now.end_message.value_or("");
       if (why.empty()) why = fmt::format("{}: {}", now.ended, read_tail(task_.output));
       give_up_on_all(left, RecordStatus::kErrored, now.hung ? "hung before its first case" : why);

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Assay authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Runs one benchmark process and turns whatever becomes of it into records: one for each case that was
-// asked for. A case that was begun and has no record in time is a hang; the process is ended and its
-// remaining cases are left to a fresh one.
+// Runs one benchmark process and turns whatever becomes of it into records: one for each case that
+// was asked for. A case that was begun and has no record in time is a hang; the process is ended
+// and its remaining cases are left to a fresh one.
 #pragma once
 
 #include <atomic>
@@ -32,7 +32,8 @@ struct TaskResult {
   Json versions = Json::object();  // of the libraries that it loaded
 };
 
-// The condition part of an id ("sustained", "burst/warm"), for cases that never reported themselves.
+// The condition part of an id ("sustained", "burst/warm"), for cases that never reported
+// themselves.
 [[nodiscard]] Conditions conditions_of_id(const std::string& id);
 
 // Never throws for what the process does. `stop` ends it early: its unfinished cases get no record.

@@ -5,8 +5,8 @@
 # Each of the two commands as the first one typed on a bare machine: a minimal root of this host's
 # distribution, made afresh, with a clone of this repository in it. Prints the minutes, the megabytes
 # fetched and the disk used. Needs root, debootstrap and the package registries; outside CTest.
-#   tests/e2e/bare_root.sh          the commit that is checked out (ASSAY_WORKTREE=1: the tree)
-#   tests/e2e/bare_root.sh --bench  also what a GPU node would set up: CUDA from wheels
+#   tests/e2e/bare_root.sh [accept] [test] [bench]      bench: what a GPU node would set up
+# Takes the commit that is checked out; with ASSAY_WORKTREE=1 the tree as it stands.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd -P)
 # shellcheck source=tests/e2e/bare.sh
@@ -73,15 +73,26 @@ expect() { # WHAT CONDITION...
 }
 
 bare_size=$(du -sxm "$work/bare" | cut -f1)
-first accept ./assay accept
-expect "accept judges no GPU: exit 2" test "$code" = 2
-expect "and says so" grep -q 'No GPU was judged' "$log"
-first test ./assay test
-expect "test passes" test "$code" = 0
-expect "and closes with CTest's line" grep -qE '^100% tests passed, 0 tests failed out of [1-9]' <(tail -n 1 "$log")
-tail -n 2 "$log"
-if [[ ${1-} == --bench ]]; then
-  first bench ./assay setup bench
-  expect "the bench part is set up" test "$code" = 0
-fi
+(($#)) || set -- accept test
+for what in "$@"; do
+  case $what in
+    accept)
+      first accept ./assay accept
+      expect "accept judges no GPU: exit 2" test "$code" = 2
+      expect "and says so" grep -q 'No GPU was judged' "$log"
+      ;;
+    test)
+      first test ./assay test
+      expect "test passes" test "$code" = 0
+      expect "and closes with CTest's line" \
+        grep -qE '^100% tests passed, 0 tests failed out of [1-9]' <(tail -n 1 "$log")
+      tail -n 2 "$log"
+      ;;
+    bench)
+      first bench ./assay setup bench
+      expect "the bench part is set up" test "$code" = 0
+      ;;
+    *) echo "unknown: $what" >&2 && exit 4 ;;
+  esac
+done
 exit "$((failures > 0))"

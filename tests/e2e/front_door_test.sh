@@ -3,18 +3,63 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # What ./assay does around the program, on a project of one file: it takes seconds and touches no
-# tree of ours. The last check times the real one. Needs what the core needs, and no GPU, root or
-# network. 77: not here.
+# tree of ours; only the first check times the real one. Needs what the core needs, and no GPU, root
+# or network. 77: not here.
 set -uo pipefail
 source_root=$(cd "$(dirname "$0")/../.." && pwd -P)
-for tool in cmake ninja g++ flock setsid; do
+for tool in cmake ninja g++ flock; do
   command -v "$tool" >/dev/null || { echo "skipped: no $tool" && exit 77; }
 done
-unset ASSAY_PRESET ASSAY_WITH ASSAY_WHEELS CUDA_HOME CUDACXX CUDAHOSTCXX
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
 failures=0
+
+# run COMMAND...: sets code, out and err
+run() {
+  out=$("$@" 2>"$work/err" </dev/null)
+  code=$?
+  err=$(<"$work/err")
+}
+
+check() { # WHAT CONDITION...
+  local what=$1
+  shift
+  if "$@"; then
+    echo "ok      $what"
+  else
+    failures=$((failures + 1))
+    printf 'FAILED  %s: exit code %s\n-- stdout\n%s\n-- stderr\n%s\n' "$what" "$code" "$out" "$err"
+  fi
+}
+is() { [[ $1 == "$2" ]]; }
+has() { [[ $1 == *"$2"* ]]; }
+code_and_word() { [[ $code == "$1" && $err == *"$2"* ]]; }
+as_nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
+configured() { wc -l <"$project/configured.txt"; }
+
+# ---- time, of the real tree and in the environment that it was set up in -----------------------
+
+median_ms() { # COMMAND...: of twenty runs
+  local start
+  for _ in {1..20}; do
+    start=${EPOCHREALTIME/./}
+    "$@" >/dev/null 2>&1
+    echo $(((${EPOCHREALTIME/./} - start) / 1000))
+  done | sort -n | sed -n 10p
+}
+
+# The build under which CTest runs this script (it says where), or the one ./assay list would use.
+own_preset=${ASSAY_BIN_DIR-}
+own_preset=${own_preset%/bin}
+for preset in "${own_preset##*/}" release cpu-only; do
+  [[ -e $source_root/build/$preset/.assay-stamp ]] || continue
+  own=$(median_ms "$source_root/build/$preset/bin/assay" list suites)
+  whole=$(ASSAY_PRESET=$preset median_ms "$source_root/assay" list suites)
+  code=0 out="$whole ms, of which the program $own ms" err=''
+  check "list suites in build/$preset takes $out" test "$((whole - own))" -lt 1000
+  break
+done
 
 # ---- the bench: a project, a machine without CUDA, tools that only take note -------------------
 
@@ -72,30 +117,9 @@ project="$work/a folder/front door"
 make_project "$project"
 make_tools "$work/tools"
 mkdir "$work/bare"
+unset ASSAY_PRESET ASSAY_WITH ASSAY_WHEELS CUDA_HOME CUDACXX CUDAHOSTCXX
 export PATH=$work/tools ASSAY_HOST_ROOT=$work/bare
 door=$project/assay
-
-# run COMMAND...: sets code, out and err
-run() {
-  out=$("$@" 2>"$work/err" </dev/null)
-  code=$?
-  err=$(<"$work/err")
-}
-
-check() { # WHAT CONDITION...
-  local what=$1
-  shift
-  if "$@"; then
-    echo "ok      $what"
-  else
-    failures=$((failures + 1))
-    printf 'FAILED  %s: exit code %s\n-- stdout\n%s\n-- stderr\n%s\n' "$what" "$code" "$out" "$err"
-  fi
-}
-is() { [[ $1 == "$2" ]]; }
-has() { [[ $1 == *"$2"* ]]; }
-code_and_word() { [[ $code == "$1" && $err == *"$2"* ]]; }
-configured() { wc -l <"$project/configured.txt"; }
 
 # ---- building ----------------------------------------------------------------------------------
 
@@ -192,12 +216,12 @@ if ((EUID == 0)); then
   check "a failed install is 2 and says what to do" code_and_word 2 "by hand: apt-get update"
   check "apt-get was asked" has "$(<"$work/called")" "install -y --no-install-recommends ninja-build"
   chmod -R a+rwX "$work/a folder"
-  run setpriv --reuid 65534 --regid 65534 --clear-groups "$door" list
-  check "without root and sudo: one line, 2" code_and_word 2 "only root may install it: sudo apt-get"
+  user=(as_nobody)
 else
-  run "$door" list
-  check "without root and sudo: one line, 2" code_and_word 2 "only root may install it: sudo apt-get"
+  user=()
 fi
+run "${user[@]}" "$door" list
+check "without root and sudo: one line, 2" code_and_word 2 "only root may install it: sudo apt-get"
 ln -s "$ninja" "$work/tools/ninja"
 rm -f "$work/called"
 
@@ -225,36 +249,13 @@ check "and it is said" has "$err" "no driver is loaded"
 run "$door" accept
 check "no GPU: the core alone, silently" is "$code$out$err" "0<accept>"
 
-if ((EUID == 0)); then
+if ((EUID == 0)); then # another user's tree
   chmod -R go-w "$work"
-  run setpriv --reuid 65534 --regid 65534 --clear-groups "$door" list
+  run as_nobody "$door" list
   check "a tree that cannot be written is used as built" is "$code$out" "0<list>"
-  run setpriv --reuid 65534 --regid 65534 --clear-groups env ASSAY_HOST_ROOT="$work/new" "$door" accept
+  run as_nobody env ASSAY_HOST_ROOT="$work/new" "$door" accept
   check "but not for what it was not built for" code_and_word 2 "setup bench"
 fi
-
-# ---- time --------------------------------------------------------------------------------------
-
-median_ms() { # COMMAND...: of twenty runs
-  local start
-  for _ in {1..20}; do
-    start=${EPOCHREALTIME/./}
-    "$@" >/dev/null 2>&1
-    echo $(((${EPOCHREALTIME/./} - start) / 1000))
-  done | sort -n | sed -n 10p
-}
-
-# The build under which CTest runs this script, or the one that ./assay list would use.
-for preset in ${1-} release cpu-only; do
-  [[ -e $source_root/build/$preset/.assay-stamp ]] || continue
-  unset ASSAY_HOST_ROOT
-  export ASSAY_PRESET=$preset
-  own=$(median_ms "$source_root/build/$preset/bin/assay" list suites)
-  whole=$(median_ms "$source_root/assay" list suites)
-  code=0 out="$whole ms, of which the program $own ms" err=''
-  check "list suites in build/$preset: $out" test "$((whole - own))" -lt 1000
-  break
-done
 
 echo "$failures failed"
 exit "$((failures > 0))"

@@ -189,7 +189,16 @@ inline Report sample_report(int gpus) {
   report.notes = {"kernel log before this run: needs root"};
   report.samples_sha256 = std::string(64, 'a');
   report.context = {{"assay", "0.1.0"}, {"host_name", "rack7-node12.example.org"}};
-  report.benchmarks = Json::array();
+  report.benchmarks = {{{"name", kHostTriad},
+                        {"run_name", kHostTriad},
+                        {"run_type", "iteration"},
+                        {"repetition_index", 1},
+                        {"iterations", 20},
+                        {"real_time", 7.1e7},
+                        {"cpu_time", 7.1e7},
+                        {"time_unit", "ns"},
+                        {"gbps", 182.0},
+                        {"assay", {{"id", kHostTriad}, {"device", "host"}}}}};
   Inventory& inventory = report.inventory;
   inventory.host = sample_host();
   for (int i = 0; i < gpus; ++i) {

@@ -16,15 +16,15 @@
 namespace assay {
 
 struct CudaDevice {
-  DeviceRef ref;  // sku stays null: the runner knows it
+  DeviceRef ref;               // sku stays null: the runner knows it
   int compute_capability = 0;  // 90
   int sm_count = 0;
   std::int64_t l2_bytes = 0;
   std::int64_t memory_bytes = 0;
 };
 
-// Makes device 0 current. Throws Skip with the reason when there is no driver, no device, or a driver
-// too old for the runtime.
+// Makes device 0 current. Throws Skip with the reason when there is no driver, no device, or a
+// driver too old for the runtime.
 [[nodiscard]] CudaDevice open_cuda_device();
 
 // {"cuda_runtime": "13.0", "cuda_driver": "13.0"}

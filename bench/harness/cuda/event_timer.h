@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Assay authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The timer for asynchronous work on one stream: an event between samples, all queued ahead, so that
-// the samples follow each other without a gap. Resolution about 0.5 us.
+// The timer for asynchronous work on one stream: an event between samples, all queued ahead, so
+// that the samples follow each other without a gap. Resolution about 0.5 us.
 #pragma once
 
 #include <vector>

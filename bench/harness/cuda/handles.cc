@@ -9,8 +9,8 @@
 namespace assay {
 namespace {
 
-// After one of these every later call of the process fails too; cudaDeviceReset would not bring back
-// what the libraries hold.
+// After one of these every later call of the process fails too; cudaDeviceReset would not bring
+// back what the libraries hold.
 bool is_sticky(cudaError_t error) {
   switch (error) {
     case cudaErrorIllegalAddress:
@@ -35,10 +35,9 @@ bool is_sticky(cudaError_t error) {
 
 void check_cuda(cudaError_t error, const char* call, const std::source_location& where) {
   if (error == cudaSuccess) return;
-  const std::string text =
-      fmt::format("{}: {} ({}): {} at {}:{}", call, cudaGetErrorName(error),
-                  static_cast<int>(error), cudaGetErrorString(error), where.file_name(),
-                  where.line());
+  const std::string text = fmt::format("{}: {} ({}): {} at {}:{}", call, cudaGetErrorName(error),
+                                       static_cast<int>(error), cudaGetErrorString(error),
+                                       where.file_name(), where.line());
   (void)cudaGetLastError();  // a non-sticky error must not be found again by the next call
   if (is_sticky(error)) throw ProcessLost(text);
   throw std::runtime_error(text);

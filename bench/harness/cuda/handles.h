@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Assay authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Errors of the CUDA runtime as exceptions, and one move-only owner a handle. Destructors never throw
-// and never end the process: an error there belongs to a context that is being torn down.
+// Errors of the CUDA runtime as exceptions, and one move-only owner a handle. Destructors never
+// throw and never end the process: an error there belongs to a context that is being torn down.
 //
 //   DeviceBuffer buffer(bytes);
 //   check_cuda(fill_uniform(type, buffer.data(), n, seed, stream.get()), "fill_uniform");
@@ -17,8 +17,8 @@
 
 namespace assay {
 
-// Throws std::runtime_error "call: name (code): text at file:line", Skip for an allocation that does
-// not fit, and ProcessLost for an error after which the context is unusable.
+// Throws std::runtime_error "call: name (code): text at file:line", Skip for an allocation that
+// does not fit, and ProcessLost for an error after which the context is unusable.
 void check_cuda(cudaError_t error, const char* call,
                 const std::source_location& where = std::source_location::current());
 

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/fill.h"
+
+#include <cuda_bf16.h>
+#include <cuda_fp8.h>
+
+#include <cmath>
+
+#include "kernels/counter_random.cuh"
+#include "tests/device/gpu_test.h"
+
+namespace assay {
+namespace {
+
+constexpr std::int64_t kCount = 1 << 20;
+
+class Fill : public GpuTest {};
+
+TEST_F(Fill, MakesOnTheDeviceWhatTheHostMakes) {
+  const DeviceBuffer buffer(4 * kCount);
+  check_cuda(fill_uniform(ElementType::kFp32, buffer.data(), kCount, 7, stream()), "fill_uniform");
+  const auto values = download<float>(buffer.data(), kCount);
+  for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], random_uniform(7, i)) << i;
+}
+
+template <class T>
+void expect_uniform(const std::vector<T>& values, double tolerance) {
+  std::vector<int> bins(16);
+  double squares = 0;
+  for (const T value : values) {
+    const double x = static_cast<double>(static_cast<float>(value));
+    ASSERT_TRUE(std::fabs(x) <= 1) << "also no NaN";
+    ++bins[static_cast<std::size_t>(std::min((x + 1) * 8, 15.0))];
+    squares += x * x;
+  }
+  EXPECT_NEAR(squares / static_cast<double>(values.size()), 1.0 / 3, 0.01);
+  for (const int count : bins) EXPECT_NEAR(count, kCount / 16.0, tolerance * kCount / 16.0);
+}
+
+TEST_F(Fill, IsUniformInEveryType) {
+  const DeviceBuffer buffer(4 * kCount);
+  check_cuda(fill_uniform(ElementType::kBf16, buffer.data(), kCount, 7, stream()), "fill_uniform");
+  expect_uniform(download<__nv_bfloat16>(buffer.data(), kCount), 0.03);
+  check_cuda(fill_uniform(ElementType::kFp8E4M3, buffer.data(), kCount, 7, stream()),
+             "fill_uniform");
+  // The coarse grid of FP8 moves whole steps over the edges of the bins.
+  expect_uniform(download<__nv_fp8_e4m3>(buffer.data(), kCount), 0.6);
+}
+
+TEST_F(Fill, AnotherSeedIsOtherData) {
+  const DeviceBuffer a(4 * 1024);
+  const DeviceBuffer b(4 * 1024);
+  check_cuda(fill_uniform(ElementType::kFp32, a.data(), 1024, 7, stream()), "fill_uniform");
+  check_cuda(fill_uniform(ElementType::kFp32, b.data(), 1024, 8, stream()), "fill_uniform");
+  EXPECT_NE(download<float>(a.data(), 1024), download<float>(b.data(), 1024));
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The Assay authors
+# SPDX-License-Identifier: Apache-2.0
+"""The built program from end to end, on a fake node (tests/fakes): verdicts, exit codes, what is kept.
+
+Needs ASSAY_BIN_DIR (the built programs) and ASSAY_FAKES (the fake NVML). Validates every report against
+the schema where python3-jsonschema is installed.
+"""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BIN = Path(os.environ["ASSAY_BIN_DIR"])
+FAKES = Path(os.environ["ASSAY_FAKES"])
+SCHEMA = json.loads((ROOT / "reports/report.schema.json").read_text())
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+BF16 = "gemm/bf16/8192x8192x8192/sustained"
+
+
+def no_constant(name):
+    raise ValueError(f"{name} in a report")
+
+
+class Node(unittest.TestCase):
+    """A copy of the program beside fake benchmark programs, and a PCI bus with `gpus` cards."""
+
+    def setUp(self):
+        self.dir = Path(tempfile.mkdtemp(prefix="assay-e2e-"))
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+        self.bin = self.dir / "bin"
+        self.bin.mkdir()
+        shutil.copy(BIN / "assay", self.bin)
+        for family in ("gemm", "memory", "host"):
+            shutil.copy(BIN / "fake-family", self.bin / f"assay-{family}")
+        self.suite("quick", "")
+
+    def suite(self, name, change):
+        """Copies configs/, with a short time-out for hangs and `change` at the end of a suite."""
+        configs = self.dir / "configs"
+        shutil.rmtree(configs, ignore_errors=True)
+        shutil.copytree(ROOT / "configs", configs)
+        file = configs / "suites" / f"{name}.yaml"
+        file.write_text(file.read_text().replace("id_timeout_s: 20", "id_timeout_s: 0.5") + change)
+        return configs
+
+    def pci(self, gpus):
+        for i in range(gpus):
+            device = self.dir / "sys/bus/pci/devices" / f"0000:{0x10 + i:02x}:00.0"
+            device.mkdir(parents=True, exist_ok=True)
+            (device / "vendor").write_text("0x10de\n")
+            (device / "class").write_text("0x030200\n")
+
+    def environment(self, gpus=1, fault="", nvml=True, **fakes):
+        (self.dir / "sys").mkdir(exist_ok=True)
+        self.pci(gpus)
+        return {
+            **os.environ,
+            "ASSAY_CONFIGS": str(self.dir / "configs"),
+            "ASSAY_SYSFS": str(self.dir / "sys"),
+            "LD_LIBRARY_PATH": str(FAKES if nvml else self.dir),
+            "FAKE_NVML_GPUS": str(gpus),
+            "FAKE_FAMILY": fault,
+            **{name: str(value) for name, value in fakes.items()},
+        }
+
+    def run_assay(self, *arguments, **environment):
+        return subprocess.run([self.bin / "assay", *arguments], cwd=self.dir, text=True,
+                              env=self.environment(**environment), capture_output=True,
+                              timeout=120, check=False)
+
+    def report(self):
+        text = (self.dir / "out/report.json").read_text()
+        report = json.loads(text, parse_constant=no_constant)
+        if jsonschema:
+            jsonschema.Draft202012Validator(SCHEMA).validate(report)
+        return report
+
+    def record(self, id_):
+        return next(r for r in self.report()["assay"]["records"] if r["id"] == id_)
+
+    def expect(self, result, code, *texts):
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        for text in texts:
+            self.assertIn(text, result.stdout + result.stderr)
+
+
+class Verdicts(Node):
+    def test_a_sound_card_passes(self):
+        self.expect(self.run_assay("accept"), 0, "PASS", "7 of 7 measurements")
+        report = self.report()["assay"]
+        self.assertTrue(report["complete"])
+        self.assertEqual(report["plan"]["m"], 7)
+        self.assertEqual(self.record(BF16)["runs"], 5)
+        self.assertEqual(len(self.record(BF16)["metrics"]["tflops"]["conditioning"]), 1)
+        self.assertEqual(self.record(BF16)["device"]["sku"], "h200-sxm")
+
+    def test_judging_again_gives_the_same_bytes(self):
+        first = self.run_assay("accept")
+        again = self.run_assay("judge", "out/report.json", nvml=False)
+        self.assertEqual(again.stdout, first.stdout)
+        self.assertEqual(again.returncode, 0)
+
+    def test_eight_cards_at_once(self):
+        self.expect(self.run_assay("accept", gpus=8), 0, "8 of 8 GPUs")
+        self.assertEqual(self.report()["assay"]["plan"]["m"], 56)
+
+    def test_a_slow_card_fails_after_stage_2_with_its_serial(self):
+        result = self.run_assay("accept", fault=f"slow:{BF16}")
+        self.expect(result, 1, "FAIL", "PRF-01", "1650000000000")
+        self.assertIn(self.report()["assay"]["plan"]["stages"], (1, 2))
+
+    def test_a_wrong_result_is_confirmed_and_fails(self):
+        result = self.run_assay("accept", fault=f"wrong:{BF16}")
+        self.expect(result, 1, "SDC-01", "1650000000000")
+        self.assertEqual(self.record(BF16)["status"], "invalid")
+        self.assertGreaterEqual(self.record(BF16)["wrong_runs"], 2)
+
+    def test_one_wrong_run_is_replaced(self):
+        result = self.run_assay("accept", fault=f"once:{self.dir}/flag+wrong:{BF16}")
+        self.assertNotEqual(result.returncode, 1, result.stdout)
+        self.assertIn("replaced", result.stdout + json.dumps(self.record(BF16)))
+
+    def test_settings_that_explain_a_fail(self):
+        self.expect(self.run_assay("accept", FAKE_NVML_POWER_LIMIT_W=500), 1, "PWR-01",
+                    "do not RMA")
+        self.expect(self.run_assay("accept", FAKE_NVML_ECC=0), 1, "ECC-01")
+        self.expect(self.run_assay("accept", FAKE_NVML_REMAP_FAILURE=1), 1, "MEM-03")
+
+
+class NotJudged(Node):
+    def test_no_gpu(self):
+        result = self.run_assay("accept", gpus=0, nvml=False)
+        self.expect(result, 2, "NOT JUDGED", "No GPU was judged", "host/triad")
+        self.assertEqual(self.report()["assay"]["verdict"]["status"], "not_measured")
+
+    def test_a_card_on_the_bus_without_nvml(self):
+        self.expect(self.run_assay("accept", nvml=False), 2, "NVML")
+
+    def test_an_unknown_card_borrows_no_targets(self):
+        result = self.run_assay("accept", FAKE_NVML_NAME="NVIDIA H20")
+        self.expect(result, 2, "NVIDIA H20")
+        self.assertEqual(self.record(BF16)["judged"]["status"], "info")
+
+    def test_a_mig_slice_is_named_and_not_judged(self):
+        result = self.run_assay("accept", FAKE_NVML_MIG=1)
+        self.expect(result, 2, "MIG 1g.18gb")
+
+    def test_a_driver_too_old_for_the_build(self):
+        result = self.run_assay("accept", fault="skip:the driver serves CUDA 12.2")
+        self.expect(result, 2, "CUDA 12.2")
+
+    def test_a_filter_that_matches_nothing(self):
+        result = self.run_assay("run", "quick", "--filter", "convolution")
+        self.expect(result, 2, "convolution")
+        self.assertEqual(len(result.stderr.strip().splitlines()), 1)
+
+    def test_an_unreadable_gate_is_said(self):
+        result = self.run_assay("accept", FAKE_NVML_FAIL="nvmlDeviceGetEccMode")
+        self.expect(result, 0, "PASS")
+        self.assertIsNone(self.report()["inventory"]["gpus"][0]["ecc"])
+
+
+class Faults(Node):
+    def test_a_hang_costs_its_own_row_only(self):
+        result = self.run_assay("accept", fault=f"hang:{BF16}")
+        self.expect(result, 3, BF16, "hung")
+        self.assertEqual(self.record(BF16)["status"], "errored")
+        self.assertEqual(self.record("gemm/tf32/8192x8192x8192/sustained")["runs"], 5)
+        self.assertEqual(self.record("memory/copy/4GiB/burst")["judged"]["status"], "pass")
+
+    def test_a_crash_names_its_signal(self):
+        self.expect(self.run_assay("accept", fault=f"crash:{BF16}"), 3, "signal 6")
+
+    def test_interrupting_keeps_what_was_measured(self):
+        for signal_number in (signal.SIGINT, signal.SIGKILL):
+            process = subprocess.Popen([self.bin / "assay", "accept"], cwd=self.dir,
+                                       env=self.environment(fault=f"hang:{BF16}"),
+                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            time.sleep(0.7)
+            process.send_signal(signal_number)
+            process.communicate(timeout=20)
+            self.assertFalse(self.report()["assay"]["complete"])
+            shutil.rmtree(self.dir / "out")
+
+    def test_a_full_disk_is_one_line_and_leaves_the_last_report(self):
+        small = self.dir / "small"
+        small.mkdir()
+        mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", small],
+                               capture_output=True, check=False)
+        if mount.returncode != 0:
+            self.skipTest("needs root to mount a small file system")
+        try:
+            result = self.run_assay("accept", "--out", str(small / "out"))
+            self.expect(result, 3, "No space left")
+            report = json.loads((small / "out/report.json").read_text())
+            self.assertFalse(report["assay"]["complete"])
+        finally:
+            subprocess.run(["umount", small], check=True)
+
+
+class BadInput(Node):
+    def one_line(self, code, text, *arguments, **environment):
+        result = self.run_assay(*arguments, **environment)
+        self.expect(result, code, text)
+        self.assertEqual(len(result.stderr.strip().splitlines()), 1, result.stderr)
+
+    def test_usage(self):
+        self.one_line(4, "quik", "accept", "--suite", "quik")
+        self.one_line(4, "7", "accept", "--gpus", "7")
+        self.one_line(4, "missing.yaml", "accept", "--targets", "missing.yaml")
+        self.one_line(4, "no.json", "judge", "no.json")
+        self.one_line(4, "frobnicate", "frobnicate")
+
+    def test_a_suite_with_an_unknown_key(self):
+        self.suite("quick", "\nbudgets: 3\n")
+        self.one_line(4, "quick.yaml:", "accept")
+
+    def test_a_floor_above_the_limit(self):
+        file = self.dir / "configs/targets/h200-sxm.yaml"
+        text = file.read_text()
+        self.assertIn("floor: 620", text)
+        file.write_text(text.replace("floor: 620", "floor: 6200"))
+        self.one_line(4, "h200-sxm.yaml:", "accept")
+
+    def test_an_out_folder_that_is_a_file(self):
+        (self.dir / "taken").write_text("")
+        self.one_line(3, "taken", "accept", "--out", "taken")
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main(verbosity=1))

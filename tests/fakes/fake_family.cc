@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A benchmark program for tests of the runner: it writes what a real one writes, with the rates of
+// a sound H200, at once. FAKE_FAMILY plants a fault: "hang:ID", "crash:ID", "wrong:ID", "lost:ID"
+// (an errored record), "slow:ID" (20 % slower), "skip:REASON" (no device), "die:" (before the first
+// case), "garbage:ID" (a broken line instead of a record), "once:FILE" with any of them after a "+"
+// only in the first process that is asked for ID (FILE is created).
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+#include "bench/harness/run_log.h"
+#include "bench/node/environment.h"
+#include "bench/runner/supervise.h"
+#include "reports/record.h"
+#include "reports/targets.h"
+
+namespace {
+
+using assay::RunRecord;
+
+struct Fault {
+  std::string kind;
+  std::string id;
+  [[nodiscard]] bool hits(std::string_view name, const std::string& case_id) const {
+    return kind == name && id == case_id;
+  }
+};
+
+Fault planted_fault(const std::string& ids) {
+  const char* setting = std::getenv("FAKE_FAMILY");
+  std::string text = setting != nullptr ? setting : "";
+  if (text.starts_with("once:")) {
+    const std::size_t plus = text.find('+');
+    const std::string flag = text.substr(5, plus - 5);
+    if (std::filesystem::exists(flag)) return {};
+    text = text.substr(plus + 1);
+    if (ids.find(text.substr(text.find(':') + 1)) == std::string::npos) return {};
+    std::ofstream(flag).put('x');
+  }
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) return {};
+  return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+double rate_of(const std::string& pipe) {
+  if (pipe == "bf16") return 669e12;
+  if (pipe == "fp8") return 1290e12;
+  if (pipe == "tf32") return 350e12;
+  if (pipe == "fp32") return 51e12;
+  return pipe == "dram" ? 4600e9 : 100e9;
+}
+
+RunRecord record_of(const std::string& id, int round, const Fault& fault) {
+  RunRecord record;
+  record.id = id;
+  record.family = id.substr(0, id.find('/'));
+  record.device = {"as seen by the program", "fake", 0, std::nullopt};
+  record.round = round;
+  record.started = assay::utc_now();
+  record.conditions = assay::conditions_of_id(id);
+  record.work.pipe = assay::pipe_of_id(id);
+  const bool memory = record.work.pipe == "dram" || record.work.pipe == "host_memory";
+  (memory ? record.work.bytes : record.work.operations) = 1e12;
+  double seconds = 1e12 / rate_of(record.work.pipe) * (1 + 0.001 * (round % 3));
+  if (fault.hits("slow", id)) seconds *= 1.25;
+  record.timing = {"events", {seconds, seconds, seconds}, 1, seconds,
+                   seconds,  "declared 3 samples"};
+  record.telemetry.samples = 3;
+  record.telemetry.sm_clock_mhz = assay::Range{1500, 1500, 1500};
+  record.verification = {assay::VerificationStatus::kVerified, "fake", 0.5, 1.0, ""};
+  if (fault.hits("wrong", id)) {
+    record.status = assay::RecordStatus::kInvalid;
+    record.message = "wrong result: row 7";
+    record.verification = {assay::VerificationStatus::kWrong, "fake", 2.0, 1.0, "row 7"};
+  } else if (fault.hits("lost", id)) {
+    record.status = assay::RecordStatus::kErrored;
+    record.message = "cudaEventSynchronize: cudaErrorIllegalAddress (700)";
+  }
+  return record;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string ids;
+  std::string log_path;
+  int round = 0;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument.starts_with("--ids=")) ids = argument.substr(6) + ",";
+    if (argument.starts_with("--log=")) log_path = argument.substr(6);
+    if (argument.starts_with("--round=")) round = std::atoi(argument.c_str() + 8);
+  }
+  const Fault fault = planted_fault(ids);
+  if (fault.kind == "die") std::abort();
+  assay::RunLog log(log_path);
+  if (fault.kind == "skip") {
+    log.append({{"type", "end"}, {"exit_code", 2}, {"message", fault.id}});
+    return 2;
+  }
+  log.append({{"type", "process"}, {"versions", {{"fake", "1.0"}}}});
+  while (!ids.empty()) {
+    const std::string id = ids.substr(0, ids.find(','));
+    ids.erase(0, id.size() + 1);
+    log.append({{"type", "begin"}, {"id", id}});
+    if (fault.hits("hang", id)) pause();
+    if (fault.hits("crash", id)) std::abort();
+    if (fault.hits("garbage", id)) {
+      std::ofstream(log_path, std::ios::app) << "{\"type\": \"record\", \"rec\n";
+      continue;
+    }
+    log.append({{"type", "record"}, {"record", to_json_value(record_of(id, round, fault))}});
+    if (fault.hits("lost", id)) return 3;
+  }
+  log.append({{"type", "end"}, {"exit_code", 0}, {"message", ""}});
+  return 0;
+}

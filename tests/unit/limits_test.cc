@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "reports/judge.h"
+#include "tests/unit/sample_report.h"
+
+namespace assay {
+namespace {
+
+using namespace samples;
+using testing::HasSubstr;
+
+TEST(Limits, ComputeAtTheMeasuredAndTheHighestClock) {
+  Report report = sample_report(1);
+  derive_limits(report);
+  const Limit& limit = record_of(report, kBf16, 0).limit;
+  EXPECT_DOUBLE_EQ(*limit.datasheet, 989.4);
+  EXPECT_DOUBLE_EQ(*limit.at_clock, 132 * 4096 * 1500.0 / 1e6);
+  EXPECT_DOUBLE_EQ(*limit.highest, 132 * 4096 * 1980.0 / 1e6);
+  EXPECT_DOUBLE_EQ(*limit.clock_mhz, 1500);
+  EXPECT_DOUBLE_EQ(*limit.share_of_datasheet, 669 / 989.4);
+  EXPECT_DOUBLE_EQ(*limit.share_at_clock, 669 / (132 * 4096 * 1500.0 / 1e6));
+  EXPECT_EQ(limit.reason, "");
+}
+
+TEST(Limits, NvmlsHigherClockRaisesTheHighest) {
+  Report report = sample_report(1);
+  report.inventory.gpus[0].sm_clock_max_mhz = 2100;
+  derive_limits(report);
+  EXPECT_DOUBLE_EQ(*record_of(report, kBf16, 0).limit.highest, 132 * 4096 * 2100.0 / 1e6);
+}
+
+TEST(Limits, DramTakesTheLargerOfNvmlAndTheSheet) {
+  Report report = sample_report(1);
+  derive_limits(report);
+  const Limit& limit = record_of(report, kRead, 0).limit;
+  const double nvml = 2 * 3201.0 * 6016 / 8 / 1e3;  // 4814.3 GB/s
+  EXPECT_DOUBLE_EQ(*limit.datasheet, 4800);
+  EXPECT_DOUBLE_EQ(*limit.highest, nvml);
+  EXPECT_DOUBLE_EQ(*limit.at_clock, nvml);
+  EXPECT_DOUBLE_EQ(*limit.share_of_datasheet, 4610 / 4800.0);
+
+  report.inventory.gpus[0].memory_clock_max_mhz = 2619;
+  derive_limits(report);
+  EXPECT_DOUBLE_EQ(*record_of(report, kRead, 0).limit.highest, 4800);
+}
+
+TEST(Limits, WhatCannotBeKnownHasAReason) {
+  Report report = sample_report(1);
+  Record& gemm = record_of(report, kBf16, 0);
+  gemm.telemetry.sm_clock_mhz.reset();
+  gemm.telemetry.unknown = {{"sm_clock_mhz", "NVML: Not Supported"}};
+  report.inventory.gpus[0].memory_bus_bits.reset();
+  derive_limits(report);
+  EXPECT_FALSE(gemm.limit.at_clock);
+  EXPECT_FALSE(gemm.limit.share_at_clock);
+  EXPECT_TRUE(gemm.limit.share_of_datasheet);
+  EXPECT_EQ(gemm.limit.reason, "sm_clock_mhz: NVML: Not Supported");
+  EXPECT_THAT(record_of(report, kRead, 0).limit.reason, HasSubstr("bus width unread"));
+  const Record& host = report.records.back();
+  EXPECT_FALSE(host.limit.datasheet);
+  EXPECT_EQ(host.limit.reason, "no limit is known for the host");
+}
+
+TEST(Limits, UnknownCardPipeOrUnit) {
+  Report report = sample_report(1);
+  record_of(report, kBf16, 0).work.pipe = "fp4";
+  record_of(report, kFp8, 0).metrics.at("tflops").unit = "GB/s";
+  record_of(report, kRead, 0).device.sku.reset();
+  derive_limits(report);
+  EXPECT_THAT(record_of(report, kBf16, 0).limit.reason, HasSubstr("no rate for pipe 'fp4'"));
+  EXPECT_THAT(record_of(report, kFp8, 0).limit.reason, HasSubstr("the metric in GB/s"));
+  EXPECT_THAT(record_of(report, kRead, 0).limit.reason, HasSubstr("no data for \"NVIDIA H200\""));
+  for (const auto& id : {kBf16, kFp8, kRead}) {
+    EXPECT_FALSE(record_of(report, id, 0).limit.share_of_datasheet) << id;
+  }
+}
+
+TEST(Limits, AboveTheSheetAloneIsLegalInABurst) {
+  Report report = sample_report(1);
+  record_of(report, kBf16, 0).telemetry.sm_clock_mhz = Range{1980, 1980, 1980};
+  set_values(report, kBf16, 0, {1000, 1001, 1002, 1003, 1004});
+  derive_limits(report);
+  const Record& record = record_of(report, kBf16, 0);
+  EXPECT_GT(*record.limit.share_of_datasheet, 1);
+  EXPECT_EQ(record.status, RecordStatus::kOk);
+}
+
+TEST(Limits, OneImpossibleRunMakesTheRecordInvalid) {
+  const double highest = 132 * 4096 * 1980.0 / 1e6;
+  for (const auto& [value, status] :
+       {std::pair(1.009 * highest, RecordStatus::kOk),
+        std::pair(1.011 * highest, RecordStatus::kInvalid), std::pair(0.0, RecordStatus::kInvalid),
+        std::pair(-5.0, RecordStatus::kInvalid),
+        std::pair(std::numeric_limits<double>::infinity(), RecordStatus::kInvalid),
+        std::pair(std::numeric_limits<double>::quiet_NaN(), RecordStatus::kInvalid)}) {
+    Report report = sample_report(1);
+    set_values(report, kBf16, 0, {669, 665, 673, value, 670});
+    derive_limits(report);
+    EXPECT_EQ(record_of(report, kBf16, 0).status, status) << value;
+    EXPECT_EQ(record_of(report, kBf16, 0).message.empty(), status == RecordStatus::kOk) << value;
+  }
+}
+
+TEST(Limits, StatusIsDerivedAgain) {
+  Report report = sample_report(1);
+  set_values(report, kRead, 0, {4610, 4604, 5200, 4609, 4612});
+  derive_limits(report);
+  EXPECT_EQ(record_of(report, kRead, 0).status, RecordStatus::kInvalid);
+  EXPECT_THAT(record_of(report, kRead, 0).message, HasSubstr("5200 GB/s, above 1.01 x 4814"));
+  set_values(report, kRead, 0, {4610, 4604, 4615, 4609, 4612});
+  record_of(report, kCopy, 0).status = RecordStatus::kErrored;
+  derive_limits(report);
+  EXPECT_EQ(record_of(report, kRead, 0).status, RecordStatus::kOk);
+  EXPECT_EQ(record_of(report, kRead, 0).message, "");
+  EXPECT_EQ(record_of(report, kCopy, 0).status, RecordStatus::kErrored);
+}
+
+TEST(Limits, WrongResultsAreInvalid) {
+  Report report = sample_report(1);
+  record_of(report, kBf16, 0).verification.status = VerificationStatus::kWrong;
+  record_of(report, kFp8, 0).wrong_runs = 2;
+  record_of(report, kRead, 0).verification.error = 1;  // "verified", out of tolerance
+  derive_limits(report);
+  for (const auto& id : {kBf16, kFp8, kRead}) {
+    EXPECT_EQ(record_of(report, id, 0).status, RecordStatus::kInvalid) << id;
+  }
+  EXPECT_EQ(record_of(report, kCopy, 0).status, RecordStatus::kOk);
+}
+
+TEST(Limits, IntervalsOfEachMetric) {
+  Report report = sample_report(1);
+  set_values(report, kRead, 0, {4610, 4604, 4615, 4609, 4612, 4611});
+  set_values(report, kCopy, 0, {4281});
+  derive_limits(report);
+  const Metric& read = record_of(report, kRead, 0).metrics.at("gbps");
+  EXPECT_DOUBLE_EQ(read.value, 4610.5);
+  EXPECT_DOUBLE_EQ(*read.ci_low, 4604);
+  EXPECT_DOUBLE_EQ(*read.ci_high, 4615);
+  EXPECT_DOUBLE_EQ(*read.level, 0.96875);
+  const Metric& copy = record_of(report, kCopy, 0).metrics.at("gbps");
+  EXPECT_DOUBLE_EQ(copy.value, 4281);
+  EXPECT_FALSE(copy.ci_low);
+  EXPECT_FALSE(copy.level);
+}
+
+TEST(Limits, RecordWithoutAMetric) {
+  Report report = sample_report(1);
+  record_of(report, kBf16, 0).metrics.clear();
+  derive_limits(report);
+  EXPECT_EQ(record_of(report, kBf16, 0).limit.reason, "not measured");
+}
+
+}  // namespace
+}  // namespace assay

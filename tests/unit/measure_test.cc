@@ -1,0 +1,251 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/harness/measure.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "bench/harness/sampler.h"
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Time passes only when somebody measures or sleeps.
+class FakeClock : public Clock {
+ public:
+  [[nodiscard]] double now_s() const override { return now_; }
+  void sleep_s(double seconds) override {
+    now_ += seconds;
+    slept_s += seconds;
+  }
+  void advance(double seconds) { now_ += seconds; }
+  double slept_s = 0;
+
+ private:
+  double now_ = 100;
+};
+
+class FakeTimer : public Timer {
+ public:
+  explicit FakeTimer(FakeClock& clock) : clock_(clock) {}
+  [[nodiscard]] const char* name() const override { return "fake"; }
+  [[nodiscard]] std::vector<double> sample(int samples, int per_sample,
+                                           const LaunchFunction& launch) override {
+    for (int i = 0; i < samples * per_sample; ++i) launch(i);
+    clock_.advance(samples * per_sample * (launch_s + untimed_s));
+    return std::vector<double>(static_cast<std::size_t>(samples), launch_s);
+  }
+  void wait() override {}
+  double launch_s = 0.001;
+  double untimed_s = 0;  // wall time a launch that no event sees
+
+ private:
+  FakeClock& clock_;
+};
+
+class FakeSensor : public Sensor {
+ public:
+  [[nodiscard]] SensorReading read() override {
+    SensorReading reading;
+    reading.sm_clock_mhz = 1500;
+    reading.unknown["power_w"] = "nvmlDeviceGetPowerUsage: Not Supported";
+    return reading;
+  }
+};
+
+// Counts launches; `on_launch` and `on_verify` plant what goes wrong.
+struct Script {
+  std::vector<int> launched;
+  int poisoned = 0;
+  std::function<void(int launch)> on_launch = [](int) {};
+  std::function<bool(int attempt)> sound = [](int) { return true; };
+};
+
+class FakeCase : public Case {
+ public:
+  explicit FakeCase(Script& script) : script_(script) {}
+  [[nodiscard]] int slots() const override { return 2; }
+  void launch(int slot) override {
+    script_.on_launch(static_cast<int>(script_.launched.size()));
+    script_.launched.push_back(slot);
+  }
+  void poison(int) override { ++script_.poisoned; }
+  [[nodiscard]] Verification verify(int slot, int attempt) override {
+    const bool sound = script_.sound(attempt);
+    return {sound ? VerificationStatus::kVerified : VerificationStatus::kWrong, "fake",
+            sound ? 0.0 : 1.0, 0.0, sound ? "" : "slot " + std::to_string(slot)};
+  }
+  [[nodiscard]] Json algorithm() const override { return {{"id", 66}}; }
+
+ private:
+  Script& script_;
+};
+
+class Measure : public ::testing::Test {
+ protected:
+  Bench bench() {
+    return Bench{.timer = timer_,
+                 .clock = clock_,
+                 .sensor = sensor_,
+                 .budget = {},
+                 .family = "fake",
+                 .device = {},
+                 .round = 3};
+  }
+  CaseEntry entry(Power power) {
+    CaseEntry entry;
+    entry.info.id = "fake/case/" + to_string(power);
+    entry.info.conditions.power = power;
+    entry.info.work = {1e9, 0, "bf16"};
+    entry.make = [this] { return std::make_unique<FakeCase>(script_); };
+    return entry;
+  }
+  RunRecord measured(const CaseEntry& entry, Bench bench) {
+    RunRecord record;
+    measure(entry, bench, record);
+    return record;
+  }
+
+  FakeClock clock_;
+  FakeTimer timer_{clock_};
+  FakeSensor sensor_;
+  Script script_;
+};
+
+TEST_F(Measure, ASoundCaseBecomesACompleteRecord) {
+  const RunRecord record = measured(entry(Power::kSustained), bench());
+  EXPECT_EQ(record.status, RecordStatus::kOk) << record.message;
+  EXPECT_EQ(record.family, "fake");
+  EXPECT_EQ(record.round, 3);
+  EXPECT_EQ(record.timing.median_s, 0.001);
+  EXPECT_EQ(record.timing.timer, "fake");
+  EXPECT_EQ(record.timing.samples_s.size(), 300U);  // 600 launches, at most 500 samples
+  EXPECT_EQ(record.timing.launches_per_sample, 2);
+  EXPECT_EQ(record.verification.status, VerificationStatus::kVerified);
+  EXPECT_EQ(record.algorithm["id"], 66);
+  EXPECT_EQ(record.telemetry.sm_clock_mhz->mean, 1500);
+  EXPECT_THAT(record.telemetry.unknown.at("power_w"), HasSubstr("Not Supported"));
+  EXPECT_EQ(script_.poisoned, 4) << "both slots, before the first launch and before the window";
+}
+
+TEST_F(Measure, SlotsTakeTurns) {
+  (void)measured(entry(Power::kBurst), bench());
+  for (std::size_t i = 3; i < script_.launched.size(); ++i) {
+    ASSERT_NE(script_.launched[i], script_.launched[i - 1]) << "launch " << i;
+  }
+}
+
+TEST_F(Measure, ASustainedCaseSettlesOnceAProcessAndThenBriefly) {
+  Bench one = bench();
+  RunRecord first;
+  measure(entry(Power::kSustained), one, first);
+  EXPECT_NEAR(first.warm_up.seconds, one.budget.settle_s, 0.05);
+  EXPECT_EQ(clock_.slept_s, 0);
+  RunRecord second;
+  measure(entry(Power::kSustained), one, second);
+  EXPECT_NEAR(second.warm_up.seconds, one.budget.resettle_s, 0.05);
+}
+
+TEST_F(Measure, ABurstCaseRestsFirst) {
+  const RunRecord record = measured(entry(Power::kBurst), bench());
+  EXPECT_EQ(clock_.slept_s, Budget{}.idle_s);
+  EXPECT_LT(record.warm_up.seconds, 0.1);
+}
+
+TEST_F(Measure, WrongBeforeTimingIsInvalidAndNotTimed) {
+  script_.sound = [](int attempt) { return attempt != 1; };
+  const RunRecord record = measured(entry(Power::kBurst), bench());
+  EXPECT_EQ(record.status, RecordStatus::kInvalid);
+  EXPECT_THAT(record.message, HasSubstr("slot 1"));
+  EXPECT_TRUE(record.timing.samples_s.empty()) << "a time of a wrong result must not count";
+}
+
+TEST_F(Measure, WrongAfterTheWindowIsInvalid) {
+  script_.sound = [](int attempt) { return attempt < 2; };
+  const RunRecord record = measured(entry(Power::kBurst), bench());
+  EXPECT_EQ(record.status, RecordStatus::kInvalid);
+  EXPECT_EQ(record.verification.status, VerificationStatus::kWrong);
+}
+
+TEST_F(Measure, AnExceptionIsAnErroredRecordOfOneLine) {
+  script_.on_launch = [](int launch) {
+    if (launch == 9) throw std::runtime_error("cublasLtMatmul: 13\nmore");
+  };
+  const RunRecord record = measured(entry(Power::kBurst), bench());
+  EXPECT_EQ(record.status, RecordStatus::kErrored);
+  EXPECT_EQ(record.message, "cublasLtMatmul: 13");
+}
+
+TEST_F(Measure, SkipsSayWhy) {
+  CaseEntry known = entry(Power::kBurst);
+  known.skip = "fp8 needs 8.9";
+  EXPECT_EQ(measured(known, bench()).status, RecordStatus::kSkipped);
+  EXPECT_EQ(measured(known, bench()).message, "fp8 needs 8.9");
+  EXPECT_TRUE(script_.launched.empty());
+  CaseEntry found = entry(Power::kBurst);
+  found.make = []() -> std::unique_ptr<Case> { throw Skip("needs 16384 MiB more"); };
+  EXPECT_EQ(measured(found, bench()).status, RecordStatus::kSkipped);
+}
+
+TEST_F(Measure, ALostProcessIsRecordedAndTold) {
+  script_.on_launch = [](int) { throw ProcessLost("cudaErrorIllegalAddress"); };
+  Bench one = bench();
+  RunRecord record;
+  EXPECT_THROW(measure(entry(Power::kBurst), one, record), ProcessLost);
+  EXPECT_EQ(record.status, RecordStatus::kErrored);
+  EXPECT_EQ(record.message, "cudaErrorIllegalAddress");
+}
+
+// R11: 100 ms of untimed work round a launch of 1 us must not run on for the window's million
+// launches.
+TEST_F(Measure, TheWallClockEndsWhatTheTimerDoesNotSee) {
+  timer_.launch_s = 1e-6;
+  timer_.untimed_s = 0.1;
+  const double start = clock_.now_s();
+  const RunRecord record = measured(entry(Power::kBurst), bench());
+  EXPECT_EQ(record.status, RecordStatus::kOk) << record.message;
+  EXPECT_EQ(record.timing.stop_reason, "wall-time cap");
+  EXPECT_LT(clock_.now_s() - start, 2.5 * Budget{}.cap_s);
+}
+
+TEST(SamplePlan, BatchesShortLaunchesAndBoundsTheCount) {
+  const Budget budget;
+  const auto plan = [&](double launch_s, double window_s) {
+    return plan_samples({launch_s, launch_s}, window_s, budget);
+  };
+  EXPECT_EQ(plan(0.002, 0.12).samples, 60);
+  EXPECT_EQ(plan(0.002, 0.12).per_sample, 1);
+  EXPECT_EQ(plan(5e-6, 0.12).per_sample, 100) << "0.5 ms a sample";
+  EXPECT_EQ(plan(5e-6, 0.12).samples, 240);
+  EXPECT_EQ(plan(1.0, 0.12).samples, budget.min_samples);
+  EXPECT_LE(plan(1e-6, 10).samples, budget.max_samples);
+  EXPECT_GT(plan(1e-300, 10).per_sample, 0) << "no overflow";
+}
+
+TEST(Telemetry, RangesAndReasonsOverTheReadings) {
+  std::vector<SensorReading> readings(4);
+  for (std::size_t i = 0; i < 4; ++i)
+    readings[i].sm_clock_mhz = 1400 + 100 * static_cast<double>(i);
+  readings[2].sm_clock_mhz.reset();
+  readings[0].event_reasons = {"sw_power_cap"};
+  const Telemetry telemetry = summarise(readings);
+  EXPECT_EQ(telemetry.samples, 4);
+  EXPECT_EQ(telemetry.sm_clock_mhz->min, 1400);
+  EXPECT_EQ(telemetry.sm_clock_mhz->max, 1700);
+  EXPECT_NEAR(telemetry.sm_clock_mhz->mean, (1400 + 1500 + 1700) / 3.0, 1e-9);
+  EXPECT_EQ(telemetry.event_reasons.at("sw_power_cap"), 0.25);
+  EXPECT_FALSE(telemetry.power_w.has_value());
+}
+
+TEST(Telemetry, TheSamplerReadsAtLeastOnce) {
+  FakeSensor sensor;
+  TelemetrySampler sampler(sensor, 10);
+  EXPECT_GE(sampler.stop().samples, 1);
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/merge.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace assay {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+RunRecord run(int round, double tflops) {
+  RunRecord record;
+  record.id = "gemm/bf16/8192x8192x8192/sustained";
+  record.family = "gemm";
+  record.round = round;
+  record.work = {1e12, 0, "bf16"};
+  record.timing.median_s = 1 / tflops;
+  record.timing.mean_s = record.timing.median_s;
+  record.timing.samples_s = {record.timing.median_s};
+  record.verification = {VerificationStatus::kVerified, "check", 0.1 * round, 1.0, ""};
+  return record;
+}
+
+RunRecord failed(int round, RecordStatus status, const std::string& message) {
+  RunRecord record = run(round, 1);
+  record.status = status;
+  record.message = message;
+  record.verification = {};
+  if (status == RecordStatus::kInvalid) {
+    record.verification = {VerificationStatus::kWrong, "check", 5.0, 1.0, message};
+  }
+  return record;
+}
+
+TEST(Merge, JudgesAllButTheConditioningRound) {
+  const std::vector runs = {run(0, 999), run(1, 670), run(2, 660), run(3, 680)};
+  const Record record = merge_runs(runs, 1);
+  const Metric& metric = record.metrics.at("tflops");
+  EXPECT_THAT(metric.values, ElementsAre(670, 660, 680));
+  EXPECT_THAT(metric.conditioning, ElementsAre(999));
+  EXPECT_EQ(metric.value, 670);
+  EXPECT_EQ(*metric.ci_low, 660);
+  EXPECT_EQ(*metric.ci_high, 680);
+  EXPECT_EQ(*metric.level, 0.75);
+  EXPECT_EQ(record.runs, 3);
+  EXPECT_EQ(record.status, RecordStatus::kOk);
+  EXPECT_EQ(*record.verification.error, 0.1 * 3) << "the worst verification is shown";
+}
+
+TEST(Merge, MemoryIsRatedInBytes) {
+  RunRecord one = run(0, 1);
+  one.work = {0, 2e9, "dram"};
+  one.timing.median_s = 0.5;
+  EXPECT_EQ(merge_runs(std::vector{one}, 0).metrics.at("gbps").value, 4);
+}
+
+TEST(Merge, OneWrongRunIsReplacedAndSaid) {
+  const std::vector runs = {run(0, 670), failed(1, RecordStatus::kInvalid, "row 7"), run(2, 670)};
+  const Record record = merge_runs(runs, 0);
+  EXPECT_EQ(record.status, RecordStatus::kOk);
+  EXPECT_EQ(record.wrong_runs, 1);
+  EXPECT_EQ(record.verification.status, VerificationStatus::kVerified);
+  EXPECT_THAT(record.warnings, ElementsAre(HasSubstr("row 7")));
+}
+
+TEST(Merge, TwoWrongRunsConfirmEachOtherEvenInTheConditioningRound) {
+  const std::vector runs = {failed(0, RecordStatus::kInvalid, "row 7"), run(1, 670),
+                            failed(2, RecordStatus::kInvalid, "row 9")};
+  const Record record = merge_runs(runs, 1);
+  EXPECT_EQ(record.status, RecordStatus::kInvalid);
+  EXPECT_EQ(record.wrong_runs, 2);
+  EXPECT_EQ(record.verification.status, VerificationStatus::kWrong);
+  EXPECT_EQ(record.message, "row 9");
+}
+
+TEST(Merge, ErrorsAndSkips) {
+  const std::vector once = {failed(1, RecordStatus::kErrored, "hung"), run(2, 670)};
+  EXPECT_EQ(merge_runs(once, 0).status, RecordStatus::kOk);
+  const std::vector twice = {failed(1, RecordStatus::kErrored, "hung"), run(2, 670),
+                             failed(3, RecordStatus::kErrored, "hung again")};
+  EXPECT_EQ(merge_runs(twice, 0).status, RecordStatus::kErrored);
+  EXPECT_EQ(merge_runs(twice, 0).message, "hung again");
+  const std::vector skipped = {failed(0, RecordStatus::kSkipped, "no FP8 before 8.9")};
+  EXPECT_EQ(merge_runs(skipped, 1).status, RecordStatus::kSkipped);
+  EXPECT_EQ(merge_runs(skipped, 1).message, "no FP8 before 8.9");
+  EXPECT_THAT(merge_runs(skipped, 1).metrics, IsEmpty());
+}
+
+TEST(Merge, DescribesTheCaseFromARunThatReportedItself) {
+  RunRecord hung = failed(0, RecordStatus::kErrored, "hung");
+  hung.work = {};
+  EXPECT_EQ(merge_runs(std::vector{hung, run(1, 670)}, 0).work.operations, 1e12);
+}
+
+TEST(Merge, WarnsOfStallsAndOfAnotherAlgorithm) {
+  std::vector runs = {run(0, 670), run(1, 670)};
+  runs[1].timing.mean_s = 1.03 * runs[1].timing.median_s;
+  runs[1].algorithm = {{"id", 7}};
+  EXPECT_THAT(merge_runs(runs, 0).warnings,
+              ElementsAre(HasSubstr("stalls"), HasSubstr("another algorithm")));
+}
+
+TEST(Merge, TelemetryIsWeighedOverRuns) {
+  std::vector runs = {run(0, 670), run(1, 670)};
+  runs[0].telemetry.samples = 1;
+  runs[0].telemetry.sm_clock_mhz = Range{1400, 1500, 1600};
+  runs[0].telemetry.event_reasons = {{"sw_power_cap", 1.0}};
+  runs[1].telemetry.samples = 3;
+  runs[1].telemetry.sm_clock_mhz = Range{1300, 1400, 1500};
+  runs[1].telemetry.event_reasons = {{"sw_power_cap", 1.0 / 3}};
+  const Telemetry all = merge_runs(runs, 0).telemetry;
+  EXPECT_EQ(all.samples, 4);
+  EXPECT_EQ(all.sm_clock_mhz->min, 1300);
+  EXPECT_EQ(all.sm_clock_mhz->mean, 1450);
+  EXPECT_EQ(all.sm_clock_mhz->max, 1600);
+  EXPECT_NEAR(all.event_reasons.at("sw_power_cap"), 0.5, 1e-12);
+}
+
+}  // namespace
+}  // namespace assay

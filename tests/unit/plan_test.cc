@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/runner/plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "reports/error.h"
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::filesystem::path kSuites = std::filesystem::path(ASSAY_SOURCE_DIR) / "configs/suites";
+
+constexpr const char* kGood = R"(suite: s
+title: t
+budget_s: 90
+conditioning_rounds: 1
+rounds: 5
+stage2_budget_s: 20
+id_timeout_s: 20
+processes:
+  - family: gemm
+    cases: [gemm/a/burst, gemm/b/burst]
+)";
+
+class SuiteFile : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    file_ = std::filesystem::temp_directory_path() / std::to_string(getpid()) / "s.yaml";
+    std::filesystem::create_directories(file_.parent_path());
+  }
+  void TearDown() override { std::filesystem::remove_all(file_.parent_path()); }
+
+  // The message with which kGood, with one text replaced, is refused.
+  std::string refusal(const std::string& from, const std::string& to) {
+    std::string text = kGood;
+    text.replace(text.find(from), from.size(), to);
+    std::ofstream(file_) << text;
+    try {
+      (void)load_suite(file_);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::kUsage);
+      return error.what();
+    }
+    ADD_FAILURE() << "accepted: " << to;
+    return {};
+  }
+  std::filesystem::path file_;
+};
+
+TEST_F(SuiteFile, EveryShippedSuiteLoads) {
+  EXPECT_GE(load_all_suites(kSuites).size(), 4U);
+  const Suite quick = find_suite(kSuites, "quick");
+  EXPECT_EQ(quick.budget_s, 90);
+  EXPECT_EQ(quick.rounds, 5);
+}
+
+TEST_F(SuiteFile, RefusalsNameTheLine) {
+  EXPECT_THAT(refusal("budget_s: 90", "budget_s: 0"), HasSubstr("s.yaml:3"));
+  EXPECT_THAT(refusal("rounds: 5", "rounds: 5\nrounds: 6"), HasSubstr("s.yaml:6"));
+  EXPECT_THAT(refusal("title: t", "titel: t"), HasSubstr("titel"));
+  EXPECT_THAT(refusal("gemm/b/burst", "gemm/a/burst"), HasSubstr("appears twice"));
+  EXPECT_THAT(refusal("gemm/b/burst", "memory/b/burst"), HasSubstr("no case of family"));
+  EXPECT_THAT(refusal("[gemm/a/burst, gemm/b/burst]", "[]"), HasSubstr("at least one case"));
+  EXPECT_THAT(refusal("suite: s", "suite: other"), HasSubstr("file's name"));
+  EXPECT_THAT(refusal("rounds: 5", "rounds: five"), HasSubstr("s.yaml:5"));
+}
+
+TEST(Suites, AnUnknownNameListsTheKnownOnes) {
+  try {
+    (void)find_suite(kSuites, "quik");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kUsage);
+    EXPECT_THAT(error.what(), HasSubstr("quick"));
+  }
+}
+
+TEST(Suites, FilterKeepsWhatMatches) {
+  Suite suite = find_suite(kSuites, "quick");
+  apply_filter(suite, "memory/(read|copy)");
+  ASSERT_EQ(suite.processes.size(), 1U);
+  EXPECT_EQ(suite.processes[0].cases.size(), 2U);
+}
+
+TEST(Suites, FilterThatMatchesNothingIsNotAPass) {
+  Suite suite = find_suite(kSuites, "quick");
+  try {
+    apply_filter(suite, "convolution");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kNotJudged);
+  }
+  Suite again = find_suite(kSuites, "quick");
+  try {
+    apply_filter(again, "[");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kUsage);
+  }
+}
+
+}  // namespace
+}  // namespace assay
