@@ -7,13 +7,15 @@
 
 #include "reports/format_text.h"
 #include "reports/judge.h"
-#include "reports/statistics.h"
+#include "reports/merge.h"
 
 namespace assay {
 namespace {
 
 // Clocks and timers are read with this error; anything beyond it did not happen.
 constexpr double kPlausibleShare = 1.01;
+// A burst counts only near full clock.
+constexpr double kBurstClockShare = 0.97;
 
 const GpuInventory* gpu_of(const Report& report, const Record& record) {
   for (const GpuInventory& gpu : report.inventory.gpus) {
@@ -116,18 +118,6 @@ Limit limit_of(const Report& report, const Record& record, const Metric& metric)
   return limit;
 }
 
-void close_metric(Metric& metric) {
-  metric.ci_low.reset();
-  metric.ci_high.reset();
-  metric.level = min_max_level(static_cast<int>(metric.values.size()));
-  if (metric.values.empty()) return;
-  metric.value = median(metric.values);
-  if (!metric.level) return;
-  const auto [low, high] = std::minmax_element(metric.values.begin(), metric.values.end());
-  metric.ci_low = *low;
-  metric.ci_high = *high;
-}
-
 bool is_wrong(const Record& record) {
   const Verification& check = record.verification;
   if (check.status == VerificationStatus::kWrong || record.wrong_runs >= 2) return true;
@@ -151,11 +141,26 @@ std::string implausible(const Metric& metric, const Limit& limit) {
   return {};
 }
 
+// A card that has not cooled since the case before starts its burst below full clock.
+void warn_if_no_burst(Record& record) {
+  const Limit& limit = record.limit;
+  if (record.conditions.power != Power::kBurst || record.work.operations <= 0 || !limit.at_clock ||
+      !limit.highest || *limit.at_clock >= kBurstClockShare * *limit.highest) {
+    return;
+  }
+  const std::string warning =
+      fmt::format("not at full clock: {:.0f} MHz on average, a burst needs {} of the maximum",
+                  *limit.clock_mhz, kBurstClockShare);
+  auto& all = record.warnings;
+  if (std::find(all.begin(), all.end(), warning) == all.end()) all.push_back(warning);
+}
+
 void derive(const Report& report, Record& record) {
   for (auto& [name, metric] : record.metrics) close_metric(metric);
   const Metric* metric = primary_metric(record);
   record.limit = metric != nullptr ? limit_of(report, record, *metric) : Limit{};
   if (metric == nullptr) record.limit.reason = "not measured";
+  warn_if_no_burst(record);
   if (record.status != RecordStatus::kOk && record.status != RecordStatus::kInvalid) return;
 
   if (is_wrong(record)) {

@@ -30,13 +30,13 @@ void merge_telemetry(Telemetry& all, const Telemetry& one, int runs_before) {
   widen(all.memory_clock_mhz, one.memory_clock_mhz, runs_before);
   widen(all.power_w, one.power_w, runs_before);
   widen(all.temperature_c, one.temperature_c, runs_before);
-  const double total = all.samples + one.samples;
-  if (total > 0) {
-    for (auto& [reason, share] : all.event_reasons) share *= all.samples / total;
-    for (const auto& [reason, share] : one.event_reasons) {
-      all.event_reasons[reason] += share * one.samples / total;
-    }
+  // Back to counts and forth: a sum of shares can come out above 1 by rounding.
+  for (auto& [reason, share] : all.event_reasons) share = std::round(share * all.samples);
+  for (const auto& [reason, share] : one.event_reasons) {
+    all.event_reasons[reason] += std::round(share * one.samples);
   }
+  const int total = all.samples + one.samples;
+  for (auto& [reason, share] : all.event_reasons) share /= total;
   all.samples += one.samples;
   for (const auto& [quantity, reason] : one.unknown) all.unknown.emplace(quantity, reason);
 }
@@ -63,17 +63,6 @@ Metric metric_of(const PrimaryMetric& primary) {
   metric.unit = primary.unit;
   metric.primary = true;
   return metric;
-}
-
-void close_metric(Metric& metric) {
-  if (metric.values.empty()) return;
-  metric.value = median(metric.values);
-  const auto [low, high] = std::minmax_element(metric.values.begin(), metric.values.end());
-  metric.level = min_max_level(static_cast<int>(metric.values.size()));
-  if (metric.level) {
-    metric.ci_low = *low;
-    metric.ci_high = *high;
-  }
 }
 
 void add_warning(Record& record, const std::string& warning) {
@@ -146,6 +135,18 @@ void add_run(Record& record, const RunRecord& run, bool judged) {
 PrimaryMetric primary_metric_of(const Work& work, double seconds) {
   if (work.operations > 0) return {"tflops", "TFLOPS", work.operations / seconds / 1e12};
   return {"gbps", "GB/s", work.bytes / seconds / 1e9};
+}
+
+void close_metric(Metric& metric) {
+  metric.ci_low.reset();
+  metric.ci_high.reset();
+  metric.level = min_max_level(static_cast<int>(metric.values.size()));
+  if (metric.values.empty()) return;
+  metric.value = median(metric.values);
+  if (!metric.level) return;
+  const auto [low, high] = std::minmax_element(metric.values.begin(), metric.values.end());
+  metric.ci_low = *low;
+  metric.ci_high = *high;
 }
 
 Record merge_runs(std::span<const RunRecord> runs, int conditioning_rounds) {

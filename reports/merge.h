@@ -23,6 +23,9 @@ struct PrimaryMetric {
 };
 [[nodiscard]] PrimaryMetric primary_metric_of(const Work& work, double seconds);
 
+// Derives value, interval and level of a metric from its values.
+void close_metric(Metric& metric);
+
 // `runs` are all of one id and device, in the order in which they ran, at least one. Runs whose
 // round is below `conditioning_rounds` are recorded and not judged.
 //

@@ -39,11 +39,10 @@ Telemetry summarise(const std::vector<SensorReading>& readings) {
   telemetry.power_w = range_of(readings, &SensorReading::power_w);
   telemetry.temperature_c = range_of(readings, &SensorReading::temperature_c);
   for (const SensorReading& reading : readings) {
-    for (const std::string& reason : reading.event_reasons) {
-      telemetry.event_reasons[reason] += 1.0 / static_cast<double>(readings.size());
-    }
+    for (const std::string& reason : reading.event_reasons) telemetry.event_reasons[reason] += 1;
     for (const auto& [quantity, why] : reading.unknown) telemetry.unknown.emplace(quantity, why);
   }
+  for (auto& [reason, share] : telemetry.event_reasons) share /= telemetry.samples;
   return telemetry;
 }
 

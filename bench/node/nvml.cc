@@ -22,7 +22,9 @@ Nvml::~Nvml() {
 std::shared_ptr<const Nvml> Nvml::open(std::string* why) {
   void* const library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    *why = "libnvidia-ml.so.1 not found";
+    const char* const reason = dlerror();
+    const std::string text = reason != nullptr ? reason : "";
+    *why = text.find("No such file") == std::string::npos ? text : "libnvidia-ml.so.1 not found";
     return nullptr;
   }
   std::shared_ptr<Nvml> nvml(new Nvml(library));

@@ -36,7 +36,7 @@ rm -rf --one-file-system "$work/bare"
 start=$SECONDS
 "${build[@]}" build --isolation chroot --pull-never --build-arg BASE=localhost/assay-bare:1 \
   --tag localhost/assay:1 -f "$work/project/docker/Dockerfile" "$work/project"
-echo "image built in $((SECONDS - start)) s"
+echo "image built in $((SECONDS - start)) s, $("${build[@]}" images --format '{{.Size}}' localhost/assay:1)"
 
 container=$("${build[@]}" from --pull-never localhost/assay:1)
 # buildah run ignores the entry point, which is what is to be tested here.
