@@ -108,6 +108,11 @@ class SuiteRun {
                        {"executable", fmt::format("assay {} {}", request_.command, report_.suite)},
                        {"num_cpus", report_.inventory.host.cpus},
                        {"json_schema_version", 1},
+                       {"build",
+                        {{"version", ASSAY_VERSION},
+                         {"revision", source_revision(request_.gpu_table)},
+                         {"type", ASSAY_BUILD_TYPE},
+                         {"compiler", ASSAY_COMPILER}}},
                        {"environment", recorded_environment()},
                        {"versions", Json::object()}};
   }
