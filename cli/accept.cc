@@ -11,6 +11,7 @@
 
 #include "bench/runner/run_suite.h"
 #include "cli/commands.h"
+#include "cli/revision.h"
 #include "reports/config_dir.h"
 #include "reports/render.h"
 
@@ -43,6 +44,7 @@ Report measure_suite(const MeasureOptions& options, const std::string& command) 
   const std::filesystem::path suites = configs / "suites";
   SuiteRequest request;
   request.command = command;
+  request.revision = revision();
   request.suite = find_suite(suites, options.suite);
   apply_filter(request.suite, options.filter);
   if (options.runs > 0) request.suite.rounds = options.runs;
@@ -75,7 +77,7 @@ void print(const Report& report, const MeasureOptions& options) {
 ExitCode run_accept(const MeasureOptions& options) {
   const Report report = measure_suite(options, "accept");
   print(report, options);
-  return static_cast<ExitCode>(report.verdict.exit_code);
+  return static_cast<ExitCode>(report.verdict->exit_code);
 }
 
 ExitCode run_run(const MeasureOptions& options) {

@@ -18,11 +18,11 @@ enum class Format { kText, kJson };
 
 struct MeasureOptions {
   std::string suite = "quick";
-  std::string filter;             // regular expression on ids; empty: all
+  std::string filter;             // `run` only: regular expression on ids; empty: all
   std::vector<std::string> gpus;  // indices or UUIDs; empty: all
   std::string targets;            // file; empty: configs/targets/<sku>.yaml of each card
   std::string out = "out";        // folder
-  int runs = 0;                   // judged runs a row; 0: as the suite says
+  int runs = 0;                   // `run` only: runs a row; 0: as the suite says
   Format format = Format::kText;
 };
 // Gates, the suite, gates again, judge, print.

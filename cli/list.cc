@@ -23,6 +23,7 @@
 #include "reports/gpus.h"
 #include "reports/json.h"
 #include "reports/targets.h"
+#include "reports/text.h"
 
 namespace assay {
 namespace {
@@ -42,11 +43,6 @@ struct Listing {
     return rows.back();
   }
 };
-
-// "8 GPUs" and "1 GPU"
-std::string counted(std::size_t n, std::string_view what) {
-  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
-}
 
 std::string without_trailing_blanks(std::string line) {
   line.erase(line.find_last_not_of(' ') + 1);
@@ -144,9 +140,9 @@ Listing list_gpus() {
     Json& row = listing.add(
         spec.sku, {spec.sku, spec.compute_capability, fmt::format("{}", spec.sm_count),
                    fmt::format("{:g}", spec.memory_gib), fmt::format("{:g}", spec.max_clock_mhz),
-                   fmt::format("{:g}", spec.dram_gbps), fmt::format("{:g}", spec.tdp_w),
+                   fmt::format("{:g}", spec.dram_gb_per_s), fmt::format("{:g}", spec.tdp_w),
                    figure(spec, "fp32"), figure(spec, "tf32"), figure(spec, "bf16"),
-                   figure(spec, "fp8"), fmt::format("{:g}", spec.nvlink_gbps), spec.title});
+                   figure(spec, "fp8"), fmt::format("{:g}", spec.nvlink_gb_per_s), spec.title});
     const Json fields = to_json_value(spec);
     for (const auto& [key, value] : fields.items()) row[key] = value;
   }
@@ -182,11 +178,9 @@ Listing list_targets() {
     const TargetSet set = load_targets(file, table);
     for (const Target& target : set.targets) {
       if (target.provisional()) ++provisional;
-      const std::string state =
-          target.provisional()
-              ? fmt::format("PROVISIONAL ({})",
-                            counted(static_cast<std::size_t>(target.cards), "card"))
-              : fmt::format("{} cards", target.cards);
+      const std::string state = target.provisional()
+                                    ? fmt::format("PROVISIONAL ({})", counted(target.cards, "card"))
+                                    : fmt::format("{} cards", target.cards);
       Json& row = listing.add(
           target.id, {set.sku, target.id, fmt::format("{:g}", target.floor),
                       fmt::format("{:g}", target.usual), target.metric, state, target.source});

@@ -25,6 +25,9 @@ if(ASSAY_CUDA)
   target_compile_options(assay_options INTERFACE
                          "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Xcompiler ${device_warnings}>")
 endif()
+# Messages name source files; where they were built is nobody's concern.
+target_compile_options(assay_options INTERFACE
+  "$<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=>")
 if(ASSAY_SANITIZE)
   target_compile_options(assay_options INTERFACE -fsanitize=${ASSAY_SANITIZE}
                          -fno-omit-frame-pointer -fno-sanitize-recover=all)

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "kernels/counter_random.cuh"
+#include "kernels/counter_random.h"
 #include "kernels/fill.h"
 
 namespace assay {

@@ -5,7 +5,7 @@
 //
 //   fill_uniform(ElementType::kBf16, buffer, count, seed, stream);   // asynchronous
 //
-// Element i is random_uniform(seed, i) of counter_random.cuh, rounded to the type (to nearest even;
+// Element i is random_uniform(seed, i) of counter_random.h, rounded to the type (to nearest even;
 // FP8 saturating, so that no NaN code appears). Throws nothing: returns the launch's error.
 #pragma once
 

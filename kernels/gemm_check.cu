@@ -4,7 +4,7 @@
 #include <cuda_fp8.h>
 #include <math_constants.h>
 
-#include "kernels/counter_random.cuh"
+#include "kernels/counter_random.h"
 #include "kernels/gemm_check.h"
 
 namespace assay {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Assay authors
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/counter_random.cuh"
+#include "kernels/counter_random.h"
 #include "kernels/stream.h"
 
 namespace assay {

@@ -49,13 +49,6 @@ std::string overlap_reason(ClaimVerdict verdict) {
                                                 : "";
 }
 
-const Record* find_record(const Report& report, const GpuInventory& gpu, std::string_view id) {
-  for (const Record& record : report.records) {
-    if (record.id == id && record.device.uuid == gpu.uuid) return &record;
-  }
-  return nullptr;
-}
-
 std::string not_ok_reason(const Record& record) {
   return fmt::format("{} is {}{}{}", record.id, to_string(record.status),
                      record.message.empty() ? "" : ": ", record.message);
@@ -74,8 +67,8 @@ std::string weakness(const Record& record) {
 }
 
 Outcome judge_ratio(const ClaimCheck& check, const Report& report, const GpuInventory& gpu) {
-  const Record* top = find_record(report, gpu, check.id);
-  const Record* base = find_record(report, gpu, check.base_id);
+  const Record* top = find_record(report, check.id, gpu.uuid);
+  const Record* base = find_record(report, check.base_id, gpu.uuid);
   if (top == nullptr || base == nullptr) {
     return {ClaimVerdict::kNotMeasured, "",
             fmt::format("needs {} and {} in one report; {} is missing", check.id, check.base_id,
@@ -108,7 +101,7 @@ Outcome judge_share(const ClaimCheck& check, const Report& report, const GpuInve
   const Record* best = nullptr;
   std::string why;
   for (const std::string& id : ids) {
-    const Record* record = find_record(report, gpu, id);
+    const Record* record = find_record(report, id, gpu.uuid);
     if (record == nullptr) continue;
     const std::string weak = weakness(*record);
     if (!weak.empty()) {
@@ -171,7 +164,7 @@ Outcome judge_mig_slices(const ClaimCheck& check, const GpuInventory& gpu) {
 }
 
 Outcome judge_ran(const ClaimCheck& check, const Report& report, const GpuInventory& gpu) {
-  const Record* record = find_record(report, gpu, check.id);
+  const Record* record = find_record(report, check.id, gpu.uuid);
   if (record == nullptr) {
     return {ClaimVerdict::kNotMeasured, "", fmt::format("needs {}; not in this report", check.id)};
   }

@@ -13,153 +13,20 @@
 namespace assay {
 namespace {
 
-constexpr std::string_view kRma =
-    "run nvidia-bug-report.sh, open an RMA with the serial and this report";
-constexpr std::string_view kRecheck = "rerun assay accept";
 // NVML gives limits in milliwatts; some boards round them.
 constexpr double kPowerToleranceW = 1.0;
 
-std::vector<FaultKind> make_catalogue() {
-  using enum Severity;
-  return {
-      {"GPU-01",
-       kNotJudged,
-       "operator",
-       "no GPU visible",
-       {"lspci -d 10de: on the host", "seating and power", "containers need --gpus all"}},
-      {"GPU-02",
-       kFail,
-       "hardware",
-       "fewer GPUs than expected",
-       {"power-cycle, rerun assay accept", "reseat the missing board", kRma}},
-      {"GPU-03",
-       kFail,
-       "hardware",
-       "GPU lost during the run",
-       {"power-cycle, rerun assay accept", "check the power path", kRma}},
-      {"GPU-04",
-       kFail,
-       "hardware",
-       "wrong SKU, or mixed VBIOS or InfoROM",
-       {"vendor firmware update", "return the wrong part"}},
-      {"GPU-05",
-       kFail,
-       "operator",
-       "the driver asks for a recovery action",
-       {"do what the driver asks", kRecheck}},
-      {"PWR-01",
-       kFail,
-       "operator",
-       "power limit below the default or the peers",
-       {"set the limit back, rerun assay accept", "do not RMA"}},
-      {"PWR-02",
-       kFail,
-       "host",
-       "power brake asserted",
-       {"power supplies and feed", "power cap in the BMC", kRecheck}},
-      {"CLK-01", kFail, "operator", "clock held without a reason", {"nvidia-smi -rgc", kRecheck}},
-      {"THM-01",
-       kFail,
-       "host",
-       "thermal slowdown",
-       {"airflow or cold plate, inlet temperature", kRecheck, kRma}},
-      {"ECC-01",
-       kFail,
-       "operator",
-       "ECC is off",
-       {"nvidia-smi -e 1, then reset the GPU", kRecheck}},
-      {"MEM-01",
-       kFail,
-       "hardware",
-       "uncorrectable memory error under load",
-       {"reset the GPU, rerun assay accept", "field diagnostic", kRma}},
-      {"MEM-02",
-       kFail,
-       "operator",
-       "a row remap waits for a reset",
-       {"reset the GPU, rerun assay accept"}},
-      {"MEM-03", kFail, "hardware", "a row remap failed", {kRma}},
-      {"SDC-01",
-       kFail,
-       "hardware",
-       "wrong result, confirmed by a fresh process",
-       {"take the GPU out of service now", kRma}},
-      {"PRF-01",
-       kFail,
-       "hardware",
-       "below the floor, nothing found that explains it",
-       {"rerun assay accept --gpus with this GPU alone", "field diagnostic", kRma}},
-      {"PRF-02", kWarn, "hardware", "slower than its peers, above the floor", {"watch"}},
-      {"PRF-03",
-       kFail,
-       "operator",
-       "all GPUs low alike",
-       {"check the floor's source, the driver and the cooling", "do not RMA the GPUs"}},
-      {"PCI-01",
-       kFail,
-       "host",
-       "PCIe width or generation down",
-       {"reseat the board", "riser and slot", "BIOS settings"}},
-      {"PCI-02",
-       kWarn,
-       "hardware",
-       "PCIe replays or AER errors rising",
-       {"reseat the board", "cable or retimer"}},
-      {"PCI-03",
-       kFail,
-       "host",
-       "PCIe link as it should be, transfers slow",
-       {"NUMA binding, ACS, IOMMU, relaxed ordering", "do not RMA"}},
-      {"NVL-01",
-       kFail,
-       "hardware",
-       "one GPU slow, or its links down, to all others",
-       {"reset the GPU", "reseat the board", kRma}},
-      {"NVL-02", kFail, "hardware", "one pair slow", {"reset both GPUs", "board or bridge", kRma}},
-      {"NVL-03",
-       kWarn,
-       "hardware",
-       "NVLink replay, recovery or CRC errors rising",
-       {"reset the GPU", "field diagnostic"}},
-      {"FAB-01",
-       kFail,
-       "host",
-       "fabric manager or fabric state not ready",
-       {"start the fabric manager", "match its version with the driver"}},
-      {"NCC-01",
-       kFail,
-       "operator",
-       "collectives slow, pairs sound",
-       {"NCCL environment variables", "NVLS switched off?"}},
-      {"NCC-02", kFail, "hardware", "a rank hung or was lost", {"recheck without it"}},
-      {"NIC-01", kFail, "host", "port down, slow or erring", {"cable", "optic", "switch port"}},
-      {"XID-nn",
-       kFail,
-       "hardware",
-       "another Xid during the run",
-       {"NVIDIA's Xid catalogue says which action"}},
-      {"ENV-01",
-       kNotJudged,
-       "operator",
-       "GPU busy, in MIG mode or shared",
-       {"free the GPU", kRecheck}},
-      {"UNK-01",
-       kNotJudged,
-       "operator",
-       "could not be read or run",
-       {"mend what is named", kRecheck}},
-  };
-}
-
 std::string name_of(const GpuInventory& gpu) { return fmt::format("GPU {}", gpu.index); }
 
-// Bus ids as NVML and sysfs write them differ in the width of the domain and in case.
-std::string plain_bus_id(std::string id) {
-  std::transform(id.begin(), id.end(), id.begin(), [](unsigned char c) {
-    return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  });
-  constexpr std::size_t kLength = std::string_view("0000:19:00.0").size();
-  return id.size() > kLength ? id.substr(id.size() - kLength) : id;
+// Of the first field that has a reason; `after` stands for all that is read after the load.
+std::string why_unread(const GpuInventory& gpu, std::initializer_list<const char*> fields) {
+  for (const char* field : fields) {
+    if (const auto found = gpu.unreadable.find(field); found != gpu.unreadable.end()) {
+      return found->second;
+    }
+  }
+  const auto after = gpu.unreadable.find("after");
+  return after == gpu.unreadable.end() ? "not read" : after->second;
 }
 
 class Gates {
@@ -172,16 +39,18 @@ class Gates {
       check_sharing(gpu);
       check_memory(gpu);
       check_power(gpu);
-      check_rest(gpu);
+      check_link(gpu);
+      check_presence(gpu);
     }
     return std::move(results_);
   }
 
  private:
-  // One gate: unread, passed, or `fault`.
-  void gate(std::optional<bool> sound, const Fault& fault) {
+  // One gate: passed, `fault`, or unread and why.
+  void gate(std::optional<bool> sound, const std::string& name, const std::string& why,
+            const Fault& fault) {
     if (!sound) {
-      ++results_.unread;
+      results_.unread.push_back(fmt::format("{}: {}", name, why));
       return;
     }
     ++results_.total;
@@ -205,7 +74,8 @@ class Gates {
   void check_sharing(const GpuInventory& gpu);
   void check_memory(const GpuInventory& gpu);
   void check_power(const GpuInventory& gpu);
-  void check_rest(const GpuInventory& gpu);
+  void check_link(const GpuInventory& gpu);
+  void check_presence(const GpuInventory& gpu);
 
   const Inventory& inventory_;
   GateResults results_;
@@ -241,18 +111,14 @@ void Gates::check_counts() {
   }
   Fault fault = make_fault("GPU-02", nullptr, "");
   fault.evidence = {"inventory.pci_gpus", "inventory.gpus"};
-  const std::string count = fmt::format("{} on the PCI bus, {} in NVML",
-                                        counted(static_cast<long long>(on_bus), "GPU"), in_nvml);
+  const std::string count =
+      fmt::format("{} on the PCI bus, {} in NVML", counted(on_bus, "GPU"), in_nvml);
   if (!inventory_.nvml) {
     fault =
         make_fault("UNK-01", nullptr, fmt::format("{}.  Driver: {}.  {}.", count, driver, nvml));
     fault.evidence = {"inventory.nvml_error"};
-    ++results_.unread;
+    results_.unread.push_back("GPU count: " + nvml);
     results_.faults.push_back(fault);
-    return;
-  }
-  if (on_bus == 0) {  // the bus could not be listed: NVML's count stands alone
-    ++results_.unread;
     return;
   }
   fault.title = fmt::format("{}; missing: {}", count, join(missing_in_nvml(), ", "));
@@ -266,13 +132,16 @@ void Gates::check_counts() {
     fault.actions.insert(fault.actions.begin(),
                          "run on the host, or give the container all GPUs (--gpus all)");
   }
-  gate(in_nvml >= on_bus, fault);
+  // A bus that could not be listed leaves NVML's count alone.
+  gate(on_bus == 0 ? std::nullopt : std::optional(in_nvml >= on_bus), "GPU count",
+       "the PCI bus could not be listed", fault);
 }
 
 void Gates::check_sharing(const GpuInventory& gpu) {
   std::vector<std::string> slices;
   for (const MigSlice& slice : gpu.mig_slices) slices.push_back(slice.name + " " + slice.uuid);
-  gate(gpu.mig ? std::optional(!*gpu.mig) : std::nullopt,
+  gate(gpu.mig ? std::optional(!*gpu.mig) : std::nullopt, name_of(gpu) + " MIG mode",
+       why_unread(gpu, {"mig"}),
        fault_of("ENV-01", gpu,
                 fmt::format("{} is in MIG mode ({}): whole-card targets do not apply", name_of(gpu),
                             slices.empty() ? "no slices" : join(slices, ", ")),
@@ -285,7 +154,8 @@ void Gates::check_sharing(const GpuInventory& gpu) {
                         : fmt::format("pid {}", process.pid));
   }
   const bool read = !gpu.unreadable.contains("processes");
-  gate(read ? std::optional(users.empty()) : std::nullopt,
+  gate(read ? std::optional(users.empty()) : std::nullopt, name_of(gpu) + " other processes",
+       why_unread(gpu, {"processes"}),
        fault_of("ENV-01", gpu, fmt::format("{} is busy: {}", name_of(gpu), join(users, ", ")),
                 "processes"));
 }
@@ -304,7 +174,8 @@ std::optional<bool> clear(std::optional<bool> before, std::optional<bool> after)
 
 void Gates::check_memory(const GpuInventory& gpu) {
   const std::string pending = gpu.ecc_pending == true ? " (on after the next reset)" : "";
-  gate(gpu.ecc, fault_of("ECC-01", gpu, name_of(gpu) + ": ECC is off" + pending, "ecc"));
+  gate(gpu.ecc, name_of(gpu) + " ECC mode", why_unread(gpu, {"ecc"}),
+       fault_of("ECC-01", gpu, name_of(gpu) + ": ECC is off" + pending, "ecc"));
 
   const GpuHealth& before = gpu.before;
   const GpuHealth& after = gpu.after;
@@ -317,14 +188,18 @@ void Gates::check_memory(const GpuInventory& gpu) {
     if (counter) most = std::max(most.value_or(*counter), *counter);
   }
   gate(most ? std::optional(*most <= 0) : std::nullopt,
+       name_of(gpu) + " uncorrectable memory errors",
+       why_unread(gpu, {"ecc_uncorrected_volatile", "ecc_uncorrected_aggregate", "remapped_rows"}),
        fault_of("MEM-01", gpu,
                 fmt::format("{}: uncorrectable memory errors +{} during load", name_of(gpu),
                             most.value_or(0)),
                 "after.ecc_uncorrected_volatile"));
-  gate(clear(before.remap_pending, after.remap_pending),
+  gate(clear(before.remap_pending, after.remap_pending), name_of(gpu) + " pending row remap",
+       why_unread(gpu, {"remapped_rows"}),
        fault_of("MEM-02", gpu, name_of(gpu) + ": a row remap waits for a reset",
                 "after.remap_pending"));
-  gate(clear(before.remap_failure, after.remap_failure),
+  gate(clear(before.remap_failure, after.remap_failure), name_of(gpu) + " failed row remap",
+       why_unread(gpu, {"remapped_rows"}),
        fault_of("MEM-03", gpu, name_of(gpu) + ": a row remap failed", "after.remap_failure"));
 }
 
@@ -351,17 +226,15 @@ void Gates::check_power(const GpuInventory& gpu) {
   const double wanted = by_default == false ? *gpu.power_limit_default_w : peers.value_or(0);
   fault.actions.front() = fmt::format("nvidia-smi -i {} -pl {:.0f}, then rerun assay accept",
                                       gpu.bus_id.value_or(std::to_string(gpu.index)), wanted);
-  gate(by_default, fault);
+  const std::string why = why_unread(gpu, {"power_limit_w", "power_limit_default_w"});
+  gate(by_default, name_of(gpu) + " power limit against its default", why, fault);
   // One cause, one fault: a limit that misses both is named once.
-  if (peers && by_default != false) gate(by_peers, fault);
+  if (peers && by_default != false) {
+    gate(by_peers, name_of(gpu) + " power limit against the peers", why, fault);
+  }
 }
 
-void Gates::check_rest(const GpuInventory& gpu) {
-  const std::optional<std::string>& action = gpu.recovery_action;
-  gate(action ? std::optional(*action == "none") : std::nullopt,
-       fault_of("GPU-05", gpu,
-                fmt::format("{}: the driver asks for '{}'", name_of(gpu), action.value_or("")),
-                "recovery_action"));
+void Gates::check_link(const GpuInventory& gpu) {
   const bool widths = gpu.pcie_width && gpu.pcie_width_max;
   Fault narrow = fault_of("PCI-01", gpu,
                           fmt::format("{}: PCIe x{} of x{}, read while idle", name_of(gpu),
@@ -369,12 +242,41 @@ void Gates::check_rest(const GpuInventory& gpu) {
                           "pcie_width");
   narrow.severity = Severity::kWarn;  // an idle link may have trained down to save power
   narrow.confidence = "suspected";
-  gate(widths ? std::optional(*gpu.pcie_width >= *gpu.pcie_width_max) : std::nullopt, narrow);
+  gate(widths ? std::optional(*gpu.pcie_width >= *gpu.pcie_width_max) : std::nullopt,
+       name_of(gpu) + " PCIe width", why_unread(gpu, {"pcie_width", "pcie_width_max"}), narrow);
   const auto replays = delta(gpu.before.pcie_replays, gpu.after.pcie_replays);
-  gate(replays ? std::optional(*replays <= 0) : std::nullopt,
+  gate(replays ? std::optional(*replays <= 0) : std::nullopt, name_of(gpu) + " PCIe replays",
+       why_unread(gpu, {"pcie_replays"}),
        fault_of("PCI-02", gpu,
                 fmt::format("{}: PCIe replays +{} during load", name_of(gpu), replays.value_or(0)),
                 "after.pcie_replays"));
+}
+
+// Whether a message of the inventory tells of NVML and its driver, and not of a card.
+bool about_nvml(std::string_view message) {
+  return !message.starts_with("nvmlDevice") || message.ends_with("not in this NVML") ||
+         message.ends_with("Uninitialized") || message.ends_with("Driver Not Loaded");
+}
+
+// A card that NVML does not find again after the load is lost, unless it is NVML that went.
+void Gates::check_presence(const GpuInventory& gpu) {
+  const auto found = gpu.unreadable.find("after");
+  if (found == gpu.unreadable.end()) return;
+  const std::string& message = found->second;
+  const bool others = std::ranges::any_of(inventory_.gpus, [](const GpuInventory& other) {
+    return !other.unreadable.contains("after");
+  });
+  if (others || !about_nvml(message)) {
+    gate(false, "", "",
+         fault_of("GPU-03", gpu,
+                  fmt::format("{} was lost during the run: {}", name_of(gpu), message),
+                  "unreadable.after"));
+    return;
+  }
+  results_.unread.push_back(fmt::format("{} after the load: {}", name_of(gpu), message));
+  results_.faults.push_back(fault_of(
+      "UNK-01", gpu, fmt::format("{} could not be read after the run: {}", name_of(gpu), message),
+      "unreadable.after"));
 }
 
 // The share of samples with one of `reasons`, worst record of the GPU first.
@@ -405,16 +307,15 @@ LoadFinding find_reasons(const Report& report, const GpuInventory& gpu,
 
 }  // namespace
 
-const std::vector<FaultKind>& fault_catalogue() {
-  static const std::vector<FaultKind> catalogue = make_catalogue();
-  return catalogue;
+const FaultKind* find_kind(std::string_view code) {
+  const auto catalogue = fault_catalogue();
+  const auto kind = std::ranges::find(catalogue, code, &FaultKind::code);
+  return kind == catalogue.end() ? nullptr : &*kind;
 }
 
 Fault make_fault(std::string_view code, const GpuInventory* gpu, std::string title) {
-  const auto& catalogue = fault_catalogue();
-  const auto kind = std::find_if(catalogue.begin(), catalogue.end(),
-                                 [&](const FaultKind& k) { return k.code == code; });
-  if (kind == catalogue.end()) {
+  const FaultKind* kind = find_kind(code);
+  if (kind == nullptr) {
     throw Error(ExitCode::kMeasurement, fmt::format("no fault code '{}' in the catalogue", code));
   }
   Fault fault;
@@ -424,7 +325,9 @@ Fault make_fault(std::string_view code, const GpuInventory* gpu, std::string tit
   fault.title = std::move(title);
   fault.confirmed_runs = 1;
   fault.confidence = "certain";
-  fault.actions.assign(kind->actions.begin(), kind->actions.end());
+  for (const std::string_view action : kind->actions) {
+    if (!action.empty()) fault.actions.emplace_back(action);
+  }
   if (gpu != nullptr) {
     fault.scope = {gpu->index, gpu->serial, gpu->module_id, gpu->bus_id, gpu->uuid};
   }
@@ -432,6 +335,16 @@ Fault make_fault(std::string_view code, const GpuInventory* gpu, std::string tit
 }
 
 GateResults check_gates(const Inventory& inventory) { return Gates(inventory).check(); }
+
+std::vector<std::string> not_checked(const Report& report) {
+  std::vector<std::string> lines = check_gates(report.inventory).unread;
+  const std::size_t gpus = report.inventory.gpus.size();
+  if (gpus > 0) {
+    lines.push_back(fmt::format("NVLink ({}); Xid and kernel log (not read)",
+                                gpus == 1 ? "one GPU" : "not measured"));
+  }
+  return lines;
+}
 
 std::vector<Fault> check_load(const Report& report) {
   std::vector<Fault> faults;

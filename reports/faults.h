@@ -8,6 +8,8 @@
 //   fmt::print("{} of {} gates\n", gates.passed, gates.total);
 #pragma once
 
+#include <array>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,12 +22,15 @@ namespace assay {
 // met, in documents and in reports of newer programs.
 struct FaultKind {
   std::string_view code;
-  Severity severity;
+  Severity severity = Severity::kFail;
   std::string_view owner;
+  bool slows_load = false;  // it explains slow rows of its GPU
+  bool reachable = false;   // something here raises it
   std::string_view meaning;
-  std::vector<std::string_view> actions;
+  std::array<std::string_view, 3> actions;  // a ladder; empty texts at its end are none
 };
-[[nodiscard]] const std::vector<FaultKind>& fault_catalogue();
+[[nodiscard]] std::span<const FaultKind> fault_catalogue();
+[[nodiscard]] const FaultKind* find_kind(std::string_view code);  // null: not in the catalogue
 
 // A fault of this code with the catalogue's owner, severity and actions filled in, and the GPU's
 // part numbers as its scope. Throws Error(kMeasurement) for a code that the catalogue lacks.
@@ -33,13 +38,17 @@ struct FaultKind {
 
 struct GateResults {
   int passed = 0;
-  int total = 0;   // gates that could be read
-  int unread = 0;  // gates whose quantity is null
+  int total = 0;                    // gates that could be read
+  std::vector<std::string> unread;  // "GPU 0 MIG mode: nvmlDeviceGetMigMode: Not Supported"
   std::vector<Fault> faults;
 };
 // Counts on the bus and in NVML, MIG, ECC mode, ECC and remap counters before and after, power
-// limit against default and peers, recovery action, PCIe width and replays, busy processes.
+// limit against default and peers, PCIe width and replays, busy processes, and cards that are gone
+// after the load.
 [[nodiscard]] GateResults check_gates(const Inventory& inventory);
+
+// Lines for people: the gates that could not be read, and what no gate and no row looks at.
+[[nodiscard]] std::vector<std::string> not_checked(const Report& report);
 
 // What the telemetry of the judged runs shows: power brake and thermal slowdown, one fault a GPU.
 // The software power cap is normal under load and is none.

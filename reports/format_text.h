@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Assay authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How figures, units, cases and parts are written for people; shared by faults and renderers. None
-// of it asks the locale.
+// How figures, units and cases are written for people; shared by faults, verdicts and renderers.
+// None of it asks the locale.
 //
 //   figure(668.97)                                        // "669"
 //   case_title("gemm/bf16/8192x8192x8192/sustained")      // "BF16 8192^3 sustained"
@@ -11,18 +11,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "reports/report.h"
+#include "reports/text.h"
 
 namespace assay {
-
-// DeviceRef::uuid of the host's processors.
-inline constexpr std::string_view kHostDevice = "host";
 
 // Three or four digits that count: "4610", "669", "55.4", "1.25", "0.0123".
 [[nodiscard]] inline std::string figure(double value) {
@@ -44,27 +41,6 @@ inline constexpr std::string_view kHostDevice = "host";
 
 [[nodiscard]] inline std::string unit_text(std::string_view unit) {
   return unit == "TFLOPS" ? "TF/s" : std::string(unit);
-}
-
-[[nodiscard]] inline std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  while (true) {
-    const auto at = text.find(separator);
-    parts.emplace_back(text.substr(0, at));
-    if (at == std::string_view::npos) return parts;
-    text.remove_prefix(at + 1);
-  }
-}
-
-[[nodiscard]] inline std::string join(const std::vector<std::string>& parts,
-                                      std::string_view separator) {
-  return fmt::format("{}", fmt::join(parts, separator));
-}
-
-// "1 GPU", "2 GPUs".
-[[nodiscard]] inline std::string counted(long long n, std::string_view noun,
-                                         std::string_view plural_ending = "s") {
-  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : plural_ending);
 }
 
 // "8192x8192x8192" -> "8192^3"; anything else as it is.
@@ -103,11 +79,6 @@ inline constexpr std::string_view kHostDevice = "host";
                      figure_like(floor, metric.value));
 }
 
-// A report of `assay run` holds facts only: nobody judged it.
-[[nodiscard]] inline bool was_judged(const Report& report) {
-  return !report.verdict.summary.empty();
-}
-
 // "errored: cublasLtMatmul: ...".
 [[nodiscard]] inline std::string failure_text(const Record& record) {
   return to_string(record.status) + ": " + record.message;
@@ -115,8 +86,15 @@ inline constexpr std::string_view kHostDevice = "host";
 
 // The row's word in tables and in the rows form.
 [[nodiscard]] inline JudgedStatus shown_status(const Report& report, const Record& record) {
-  if (was_judged(report)) return record.judged.status;
+  if (report.verdict) return record.judged.status;
   return record.status == RecordStatus::kOk ? JudgedStatus::kInfo : JudgedStatus::kNotMeasured;
+}
+
+// Of the runs, then of the verdict.
+[[nodiscard]] inline std::vector<std::string> shown_warnings(const Record& record) {
+  std::vector<std::string> all = record.warnings;
+  all.insert(all.end(), record.judged.warnings.begin(), record.judged.warnings.end());
+  return all;
 }
 
 [[nodiscard]] inline std::string shown_reason(const Record& record) {

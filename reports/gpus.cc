@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 
 #include "reports/error.h"
 #include "reports/strict_yaml.h"
+#include "reports/text.h"
 
 namespace assay {
 namespace {
@@ -25,10 +25,7 @@ constexpr double kBytesPerGib = 1024.0 * 1024.0 * 1024.0;
 constexpr std::array<std::string_view, 8> kPipes = {"fp64", "fp64_tc", "fp32", "fp16",
                                                     "tf32", "bf16",    "fp8",  "int8"};
 
-char folded(char c) {
-  if (c >= 'A' && c <= 'Z') return static_cast<char>(c - 'A' + 'a');  // std::tolower has a locale
-  return c == '-' || c == '\t' || c == '\r' || c == '\n' ? ' ' : c;
-}
+char folded(char c) { return c == '-' || c == '\t' || c == '\r' || c == '\n' ? ' ' : lower(c); }
 
 double positive(StrictYaml& file, std::string_view key) {
   const double value = file.number(key);
@@ -130,19 +127,19 @@ GpuSpec read_spec(StrictYaml& file) {
   spec.memory_gib = positive(file, "memory_gib");
   spec.max_clock_mhz = positive(file, "max_clock_mhz");
   spec.tensor_clock_mhz = positive(file, "tensor_clock_mhz");
-  spec.dram_gbps = positive(file, "dram_gbps");
+  spec.dram_gb_per_s = positive(file, "dram_gb_per_s");
   spec.l2_mb = positive(file, "l2_mb");
   spec.tdp_w = positive(file, "tdp_w");
   spec.ops_per_clock_per_sm = pipe_figures(file, "ops_per_clock_per_sm");
   spec.datasheet_tflops = pipe_figures(file, "datasheet_tflops");
   spec.unsupported = file.text_map("unsupported");
   // A card without NVLink has neither line.
-  if (file.has("nvlink_links") || file.has("nvlink_gbps")) {
+  if (file.has("nvlink_links") || file.has("nvlink_gb_per_s")) {
     spec.nvlink_links = positive_integer(file, "nvlink_links");
-    spec.nvlink_gbps = positive(file, "nvlink_gbps");
+    spec.nvlink_gb_per_s = positive(file, "nvlink_gb_per_s");
   }
   spec.pcie_generation = positive_integer(file, "pcie_generation");
-  spec.pcie_gbps = positive(file, "pcie_gbps");
+  spec.pcie_gb_per_s = positive(file, "pcie_gb_per_s");
   spec.source = file.text("source");
   file.finish();
   check_compute_capability(file, spec.compute_capability);

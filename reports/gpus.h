@@ -31,16 +31,16 @@ struct GpuSpec {
   double memory_gib = 0;        // nominal; a device within 5 % of it matches
   double max_clock_mhz = 0;     // highest SM clock
   double tensor_clock_mhz = 0;  // the clock that the sheet's tensor figures assume
-  double dram_gbps = 0;         // data sheet
+  double dram_gb_per_s = 0;     // data sheet
   double l2_mb = 0;
   double tdp_w = 0;
   std::map<std::string, double> ops_per_clock_per_sm;  // by pipe, dense; 2 a fused multiply-add
   std::map<std::string, double> datasheet_tflops;      // by pipe, dense
   std::map<std::string, std::string> unsupported;      // pipe -> reason ("no FP8 before 8.9")
   int nvlink_links = 0;
-  double nvlink_gbps = 0;  // both ways, all links
+  double nvlink_gb_per_s = 0;  // both ways, all links
   int pcie_generation = 0;
-  double pcie_gbps = 0;  // one way, x16
+  double pcie_gb_per_s = 0;  // one way, x16
   std::string source;
 
   template <class Self, class Archive>
@@ -53,16 +53,16 @@ struct GpuSpec {
     archive("memory_gib", self.memory_gib);
     archive("max_clock_mhz", self.max_clock_mhz);
     archive("tensor_clock_mhz", self.tensor_clock_mhz);
-    archive("dram_gbps", self.dram_gbps);
+    archive("dram_gb_per_s", self.dram_gb_per_s);
     archive("l2_mb", self.l2_mb);
     archive("tdp_w", self.tdp_w);
     archive("ops_per_clock_per_sm", self.ops_per_clock_per_sm);
     archive("datasheet_tflops", self.datasheet_tflops);
     archive("unsupported", self.unsupported);
     archive("nvlink_links", self.nvlink_links);
-    archive("nvlink_gbps", self.nvlink_gbps);
+    archive("nvlink_gb_per_s", self.nvlink_gb_per_s);
     archive("pcie_generation", self.pcie_generation);
-    archive("pcie_gbps", self.pcie_gbps);
+    archive("pcie_gb_per_s", self.pcie_gb_per_s);
     archive("source", self.source);
   }
 };

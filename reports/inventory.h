@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Assay authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the node holds, as found: filled by bench/node, judged by judge.h. A quantity that could not
-// be read is null and `unreadable` says why (field name -> "nvmlDeviceGetSerial: Not Supported").
+// What the node holds, as found: filled by bench/node, judged by faults.h. A quantity that could
+// not be read is null and `unreadable` says why (field name -> "nvmlDeviceGetSerial: Not
+// Supported"); its key "after" says why nothing could be read after the load.
 #pragma once
 
 #include <cstdint>
@@ -91,8 +92,7 @@ struct GpuInventory {
   std::optional<bool> persistence;
   std::optional<bool> mig;
   std::vector<MigSlice> mig_slices;
-  std::vector<GpuProcess> processes;           // compute processes found before the first load
-  std::optional<std::string> recovery_action;  // "none", "reset", "reboot", ...
+  std::vector<GpuProcess> processes;  // compute processes found before the first load
   std::optional<int> pcie_generation_max;
   std::optional<int> pcie_width;
   std::optional<int> pcie_width_max;
@@ -128,7 +128,6 @@ struct GpuInventory {
     archive("mig", self.mig);
     archive("mig_slices", self.mig_slices);
     archive("processes", self.processes);
-    archive("recovery_action", self.recovery_action);
     archive("pcie_generation_max", self.pcie_generation_max);
     archive("pcie_width", self.pcie_width);
     archive("pcie_width_max", self.pcie_width_max);

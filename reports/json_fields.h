@@ -171,10 +171,13 @@ T from_json_value(const Json& json, const std::string& path) {
     return json.template get<bool>();
   } else if constexpr (std::integral<T>) {
     if (!json.is_number_integer()) fail(path, "expected a whole number");
-    if constexpr (std::is_unsigned_v<T>) {
-      if (!json.is_number_unsigned()) fail(path, "expected a number >= 0");
-    }
-    return json.template get<T>();
+    const auto in_range = [&](auto value) {
+      if (!std::in_range<T>(value)) fail(path, std::to_string(value) + " is out of range");
+      return static_cast<T>(value);
+    };
+    // Read at full width: the library would cut off what does not fit.
+    return json.is_number_unsigned() ? in_range(json.template get<std::uint64_t>())
+                                     : in_range(json.template get<std::int64_t>());
   } else if constexpr (std::floating_point<T>) {
     if (!json.is_number()) fail(path, "expected a number");
     return json.template get<T>();

@@ -19,13 +19,6 @@ namespace {
 // Spread over the GPUs below which "all low" has one cause.
 constexpr double kAlikeRatio = 1.10;
 
-const GpuInventory* gpu_with(const Report& report, const std::string& uuid) {
-  for (const GpuInventory& gpu : report.inventory.gpus) {
-    if (gpu.uuid == uuid) return &gpu;
-  }
-  return nullptr;
-}
-
 class Judge {
  public:
   explicit Judge(Report& report) : report_(report), plan_(judging_plan(report)) {}
@@ -74,7 +67,7 @@ class Judge {
 void Judge::find_wrong_results() {
   std::map<std::string, std::size_t> fault_of;
   for (Record& record : report_.records) {
-    if (record.device.uuid == kHostDevice || record.status != RecordStatus::kInvalid) continue;
+    if (record.device.is_host() || record.status != RecordStatus::kInvalid) continue;
     if (record.wrong_runs < 2) {
       if (record.wrong_runs == 1) record.judged.reason += " (one run: not confirmed)";
       continue;
@@ -83,7 +76,7 @@ void Judge::find_wrong_results() {
     record.judged.reason = "wrong result, confirmed by a fresh process";
     const auto [at, fresh] = fault_of.try_emplace(record.device.uuid, report_.faults.size());
     if (fresh) {
-      Fault fault = make_fault("SDC-01", gpu_with(report_, record.device.uuid),
+      Fault fault = make_fault("SDC-01", find_gpu(report_, record.device.uuid),
                                fmt::format("{}: {}", case_title(record.id), record.message));
       fault.scope.uuid = record.device.uuid;
       fault.confidence = "confirmed";
@@ -97,9 +90,11 @@ void Judge::find_wrong_results() {
 
 // The fault of the same GPU that makes any load slow.
 Fault* Judge::explanation_of(const Record& record) {
-  static const std::set<std::string> slowing = {"PWR-01", "PWR-02", "CLK-01", "THM-01", "ENV-01"};
   for (Fault& fault : report_.faults) {
-    if (fault.scope.uuid == record.device.uuid && slowing.contains(fault.code)) return &fault;
+    const FaultKind* kind = find_kind(fault.code);
+    if (fault.scope.uuid == record.device.uuid && kind != nullptr && kind->slows_load) {
+      return &fault;
+    }
   }
   return nullptr;
 }
@@ -193,7 +188,7 @@ void Judge::find_lone_failures() {
     const std::string& uuid = rows.front()->device.uuid;
     const Record& first = *rows.front();
     Fault fault =
-        make_fault("PRF-01", gpu_with(report_, uuid),
+        make_fault("PRF-01", find_gpu(report_, uuid),
                    case_title(first.id) + " " + first.judged.reason + peers_of(report_, first));
     fault.scope.uuid = uuid;
     if (!fault.scope.gpu) fault.scope.gpu = first.device.index;
@@ -295,7 +290,7 @@ std::string Judge::fault_summary() const {
 std::string Judge::open_points() const {
   std::vector<std::string> points;
   const auto add = [&](std::size_t n, std::string_view noun, std::string_view what) {
-    if (n > 0) points.push_back(counted(static_cast<long long>(n), noun) + " " + std::string(what));
+    if (n > 0) points.push_back(counted(n, noun) + " " + std::string(what));
   };
   if (!report_.complete) points.emplace_back("the run is incomplete");
   add(static_cast<std::size_t>(count(JudgedStatus::kInconclusive)), "measurement", "undecided");
@@ -317,9 +312,9 @@ std::string Judge::summary() const {
                    static_cast<int>(missing_rows(report_).size());
   const auto all =
       std::max<std::size_t>(report_.inventory.gpus.size(), static_cast<std::size_t>(gpus));
-  const std::string counts = fmt::format("{} of {}: {} of {} gates, {} of {} measurements.", gpus,
-                                         counted(static_cast<long long>(all), "GPU"), gates_.passed,
-                                         gates_.total, passed, rows);
+  const std::string counts =
+      fmt::format("{} of {}: {} of {} gates, {} of {} measurements.", gpus, counted(all, "GPU"),
+                  gates_.passed, gates_.total, passed, rows);
   if (exit_ == ExitCode::kPass) {
     const auto warnings =
         std::count_if(report_.faults.begin(), report_.faults.end(),
@@ -341,7 +336,7 @@ void Judge::conclude() {
       !unjudged_gpus(report_).empty()) {
     raise(ExitCode::kNotJudged);
   }
-  Verdict& verdict = report_.verdict;
+  Verdict& verdict = report_.verdict.emplace();
   verdict.exit_code = static_cast<int>(exit_);
   if (exit_ == ExitCode::kPass) {
     verdict.status = JudgedStatus::kPass;

@@ -5,7 +5,7 @@
 // inventory, embedded targets and limits), so that judging again gives the same.
 //
 //   judge(report);
-//   return static_cast<ExitCode>(report.verdict.exit_code);
+//   return static_cast<ExitCode>(report.verdict->exit_code);
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,13 @@
 
 namespace assay {
 
-// Fills metrics' intervals, limit and shares of each record; a value that physics forbids, or a
-// result that is wrong, makes the record invalid (statistics.md, section 8).
+// Fills metrics' intervals, limit and shares of each record, and its judged.warnings anew; a value
+// that physics forbids, or a result that is wrong, makes the record invalid (docs/METHOD.md,
+// Limits).
 void derive_limits(Report& report);
 
-// Limits, then faults (gates first: they explain slow rows), each record's `judged`, the verdict.
+// derive_limits(), then faults (gates first: they explain slow rows), each record's `judged`, the
+// verdict.
 void judge(Report& report);
 
 // The rows (index into report.records) that stage 1 left undecided and stage 2 would extend.

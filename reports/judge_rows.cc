@@ -13,7 +13,7 @@
 namespace assay {
 namespace {
 
-// statistics.md, section 8: above it the clock, the operation count or the data are not what they
+// docs/METHOD.md, Limits: above it the clock, the operation count or the data are not what they
 // seem, and no verdict rests on them.
 constexpr double kHighestShareAtClock = 1.03;
 constexpr double kNoisyRatio = 3.0;  // run s.d. over that of the target, above which we warn
@@ -52,33 +52,29 @@ Oriented oriented(const Metric& metric, double floor) {
   return result;
 }
 
-void warn_once(Record& record, const std::string& warning) {
-  auto& all = record.warnings;
-  if (std::find(all.begin(), all.end(), warning) == all.end()) all.push_back(warning);
-}
-
 void warn_about_spread(Record& record, const Metric& metric, const Target& target) {
   if (metric.values.size() < 5) return;
   const Moments spread = moments(metric.values);
   const double sd_pct = 100 * spread.sd / spread.mean;
   if (spread.sd == 0) {
-    warn_once(record, "all runs gave the same value to the last digit: is the timer stuck?");
+    record.judged.warnings.push_back(
+        "all runs gave the same value to the last digit: is the timer stuck?");
   } else if (target.run_sd_pct > 0 && sd_pct > kNoisyRatio * target.run_sd_pct) {
-    warn_once(record, fmt::format("run s.d. {:.2f} % is more than {:.0f} x the {:.2f} % expected",
-                                  sd_pct, kNoisyRatio, target.run_sd_pct));
+    record.judged.warnings.push_back(
+        fmt::format("run s.d. {:.2f} % is more than {:.0f} x the {:.2f} % expected", sd_pct,
+                    kNoisyRatio, target.run_sd_pct));
   }
 }
 
 std::string why_undecided(const Report& report, const Metric& metric, const StagePlan& plan) {
-  const std::string remedy = report.suite == "standard"
-                                 ? fmt::format("{} runs in all are needed", plan.total_runs)
-                                 : "rerun with --suite standard";
+  const std::string remedy =
+      fmt::format("needs {} runs in all: rerun assay accept", plan.total_runs);
   if (report.plan.out_of_time) return "stage 2 was cut off: " + remedy;
   const auto runs = static_cast<int>(metric.values.size());
   if (runs < plan.stage1_runs) {
-    return fmt::format("{} of {} runs: {}", runs, plan.stage1_runs, remedy);
+    return fmt::format("{} of {} runs: rerun assay accept", runs, plan.stage1_runs);
   }
-  return "needs stage 2: " + remedy;
+  return remedy;
 }
 
 // Why this row cannot be judged although it ran; empty if it can.
@@ -87,6 +83,10 @@ std::string unfit(const Record& record, const Target& target, const Metric* metr
   const auto found = record.metrics.find(target.metric);
   if (found == record.metrics.end() || &found->second != metric) {
     return fmt::format("the target is for '{}', the record has another metric", target.metric);
+  }
+  if (record.work.pipe != target.pipe) {
+    return fmt::format("the target is for pipe '{}', the record ran on '{}'", target.pipe,
+                       record.work.pipe);
   }
   if (!std::isfinite(target.floor) || !(target.floor > 0)) return "the floor is not above 0";
   if (record.verification.status != VerificationStatus::kVerified) {
@@ -99,16 +99,13 @@ std::string unfit(const Record& record, const Target& target, const Metric* metr
   return {};
 }
 
-Judged judge_measured(const Report& report, const Record& record, const Target& target,
-                      const StagePlan& plan) {
-  Judged judged;
-  judged.floor = target.floor;
-  judged.source = target.source;
-  judged.provisional = target.provisional();
+void judge_measured(const Report& report, const Target& target, const StagePlan& plan,
+                    Record& record) {
+  Judged& judged = record.judged;
   judged.status = JudgedStatus::kInconclusive;
   const Metric* metric = primary_metric(record);
   judged.reason = unfit(record, target, metric);
-  if (!judged.reason.empty()) return judged;
+  if (!judged.reason.empty()) return;
   const Oriented row = oriented(*metric, target.floor);
   const RowJudgement result = judge_row(plan, row.floor, row.values);
   judged.runs_below = result.below;
@@ -128,11 +125,10 @@ Judged judge_measured(const Report& report, const Record& record, const Target& 
       judged.reason = fmt::format("{} of {} runs below the floor", result.below, runs);
       break;
   }
-  return judged;
 }
 
 std::string why_info(const Report& report, const Record& record) {
-  if (record.device.uuid == kHostDevice) return "host: for information only";
+  if (record.device.is_host()) return "host: for information only";
   if (in_mig_mode(report, record.device.uuid)) return "MIG mode: whole-card targets do not apply";
   if (targets_for(report, record.device.sku) == nullptr) {
     return fmt::format("no targets for \"{}\"", record.device.name);
@@ -150,28 +146,30 @@ StagePlan judging_plan(const Report& report) {
 }
 
 void judge_record(const Report& report, const StagePlan& plan, Record& record) {
+  std::vector<std::string> warnings = std::move(record.judged.warnings);  // of derive_limits()
   record.judged = {};
+  record.judged.warnings = std::move(warnings);
   const Target* target = target_of(report, record);
   if (target == nullptr) {
     record.judged.status = JudgedStatus::kInfo;
     record.judged.reason = why_info(report, record);
     return;
   }
-  if (record.status == RecordStatus::kOk) {
-    record.judged = judge_measured(report, record, *target, plan);
-    if (const Metric* metric = primary_metric(record)) warn_about_spread(record, *metric, *target);
-    return;
-  }
   record.judged.floor = target->floor;
   record.judged.source = target->source;
   record.judged.provisional = target->provisional();
-  record.judged.reason = to_string(record.status) + ": " + record.message;
+  if (record.status == RecordStatus::kOk) {
+    judge_measured(report, *target, plan, record);
+    if (const Metric* metric = primary_metric(record)) warn_about_spread(record, *metric, *target);
+    return;
+  }
+  record.judged.reason = failure_text(record);
   record.judged.status = record.status == RecordStatus::kInvalid ? JudgedStatus::kInconclusive
                                                                  : JudgedStatus::kNotMeasured;
 }
 
 const Target* target_of(const Report& report, const Record& record) {
-  if (record.device.uuid == kHostDevice || in_mig_mode(report, record.device.uuid)) return nullptr;
+  if (record.device.is_host() || in_mig_mode(report, record.device.uuid)) return nullptr;
   const TargetSet* set = targets_for(report, record.device.sku);
   return set == nullptr ? nullptr : set->find(record.id);
 }
@@ -183,10 +181,7 @@ std::vector<MissingRow> missing_rows(const Report& report) {
     if (set == nullptr || gpu.mig == true || !under_test(report, gpu)) continue;
     for (const std::string& id : report.plan.gate_ids) {
       if (set->find(id) == nullptr) continue;
-      const bool there =
-          std::any_of(report.records.begin(), report.records.end(),
-                      [&](const Record& r) { return r.id == id && r.device.uuid == gpu.uuid; });
-      if (!there) missing.push_back({id, gpu.uuid});
+      if (find_record(report, id, gpu.uuid) == nullptr) missing.push_back({id, gpu.uuid});
     }
   }
   return missing;

@@ -17,13 +17,6 @@ constexpr double kPlausibleShare = 1.01;
 // A burst counts only near full clock.
 constexpr double kBurstClockShare = 0.97;
 
-const GpuInventory* gpu_of(const Report& report, const Record& record) {
-  for (const GpuInventory& gpu : report.inventory.gpus) {
-    if (gpu.uuid == record.device.uuid) return &gpu;
-  }
-  return nullptr;
-}
-
 const GpuSpec* spec_of(const Report& report, const Record& record) {
   for (const GpuSpec& spec : report.limits) {
     if (record.device.sku == spec.sku) return &spec;
@@ -43,25 +36,27 @@ std::string why_unknown(const Record& record, const std::string& quantity) {
 }
 
 // Transfers on both edges of the clock: MHz x 2 x bits / 8 is 1e6 bytes a second.
-double dram_peak_gbps(double clock_mhz, int bus_bits) { return 2 * clock_mhz * bus_bits / 8 / 1e3; }
+double dram_peak_gb_per_s(double clock_mhz, int bus_bits) {
+  return 2 * clock_mhz * bus_bits / 8 / 1e3;
+}
 
 Limit dram_limit(const GpuSpec& spec, const GpuInventory* gpu, const Record& record) {
   Limit limit;
-  limit.datasheet = spec.dram_gbps;
-  limit.highest = spec.dram_gbps;
+  limit.datasheet = spec.dram_gb_per_s;
+  limit.highest = spec.dram_gb_per_s;
   if (gpu == nullptr || !gpu->memory_bus_bits) {
     add_reason(limit, "bus width unread: the data sheet alone");
     return limit;
   }
   if (gpu->memory_clock_max_mhz) {
-    limit.highest =
-        std::max(spec.dram_gbps, dram_peak_gbps(*gpu->memory_clock_max_mhz, *gpu->memory_bus_bits));
+    limit.highest = std::max(spec.dram_gb_per_s,
+                             dram_peak_gb_per_s(*gpu->memory_clock_max_mhz, *gpu->memory_bus_bits));
   } else {
     add_reason(limit, "highest memory clock unread: the data sheet alone");
   }
   if (const auto& clock = record.telemetry.memory_clock_mhz; clock && clock->mean > 0) {
     limit.clock_mhz = clock->mean;
-    limit.at_clock = dram_peak_gbps(clock->mean, *gpu->memory_bus_bits);
+    limit.at_clock = dram_peak_gb_per_s(clock->mean, *gpu->memory_bus_bits);
   } else {
     add_reason(limit, why_unknown(record, "memory_clock_mhz"));
   }
@@ -96,7 +91,7 @@ Limit compute_limit(const GpuSpec& spec, const GpuInventory* gpu, const Record& 
 Limit limit_of(const Report& report, const Record& record, const Metric& metric) {
   Limit limit;
   const std::string& pipe = record.work.pipe;
-  if (record.device.uuid == kHostDevice || pipe == "host_memory") {
+  if (record.device.is_host() || pipe == "host_memory") {
     limit.reason = "no limit is known for the host";
     return limit;
   }
@@ -111,7 +106,7 @@ Limit limit_of(const Report& report, const Record& record, const Metric& metric)
         fmt::format("the limit of pipe '{}' is in {}, the metric in {}", pipe, unit, metric.unit);
     return limit;
   }
-  const GpuInventory* gpu = gpu_of(report, record);
+  const GpuInventory* gpu = find_gpu(report, record.device.uuid);
   limit = pipe == "dram" ? dram_limit(*spec, gpu, record) : compute_limit(*spec, gpu, record);
   if (limit.datasheet) limit.share_of_datasheet = metric.value / *limit.datasheet;
   if (limit.at_clock) limit.share_at_clock = metric.value / *limit.at_clock;
@@ -148,11 +143,9 @@ void warn_if_no_burst(Record& record) {
       !limit.highest || *limit.at_clock >= kBurstClockShare * *limit.highest) {
     return;
   }
-  const std::string warning =
+  record.judged.warnings.push_back(
       fmt::format("not at full clock: {:.0f} MHz on average, a burst needs {} of the maximum",
-                  *limit.clock_mhz, kBurstClockShare);
-  auto& all = record.warnings;
-  if (std::find(all.begin(), all.end(), warning) == all.end()) all.push_back(warning);
+                  *limit.clock_mhz, kBurstClockShare));
 }
 
 void derive(const Report& report, Record& record) {
@@ -160,6 +153,7 @@ void derive(const Report& report, Record& record) {
   const Metric* metric = primary_metric(record);
   record.limit = metric != nullptr ? limit_of(report, record, *metric) : Limit{};
   if (metric == nullptr) record.limit.reason = "not measured";
+  record.judged.warnings.clear();
   warn_if_no_burst(record);
   if (record.status != RecordStatus::kOk && record.status != RecordStatus::kInvalid) return;
 

@@ -11,7 +11,8 @@
 namespace assay {
 namespace {
 
-// Total time over the median time, above which a run had stalls (method.md, R14).
+// Total time over the median time, above which a run had stalls (docs/METHOD.md, One case in one
+// process).
 constexpr double kStallShare = 0.02;
 
 void widen(std::optional<Range>& all, const std::optional<Range>& one, int runs_before) {
@@ -134,7 +135,7 @@ void add_run(Record& record, const RunRecord& run, bool judged) {
 
 PrimaryMetric primary_metric_of(const Work& work, double seconds) {
   if (work.operations > 0) return {"tflops", "TFLOPS", work.operations / seconds / 1e12};
-  return {"gbps", "GB/s", work.bytes / seconds / 1e9};
+  return {"gb_per_s", "GB/s", work.bytes / seconds / 1e9};
 }
 
 void close_metric(Metric& metric) {

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // From the runs of one case on one device to its record: metrics with one value a run, the worst
-// verification, telemetry over the judged runs. Nothing is dropped: a run that failed is counted in
-// `message`, and its status is the record's unless a fresh run replaced it.
+// verification, telemetry over the judged runs. A run that failed gives no value; the last failure
+// is told in `message`, or in a warning where other runs stand for it.
 //
+//   std::vector<RunRecord> runs = read_runs();   // of one id and device
 //   Record record = merge_runs(runs, /*conditioning_rounds=*/1);
 #pragma once
 
@@ -17,7 +18,7 @@ namespace assay {
 
 // The primary metric of a run: TFLOPS for compute pipes, GB/s for memory.
 struct PrimaryMetric {
-  std::string name;  // "tflops", "gbps"
+  std::string name;  // "tflops", "gb_per_s"
   std::string unit;  // "TFLOPS", "GB/s"
   double value = 0;
 };
@@ -29,9 +30,9 @@ void close_metric(Metric& metric);
 // `runs` are all of one id and device, in the order in which they ran, at least one. Runs whose
 // round is below `conditioning_rounds` are recorded and not judged.
 //
-// Status of the record: invalid if a judged run was wrong twice (confirmed by a fresh process),
-// else errored, skipped or ok by the judged runs; a single wrong or errored run that was followed
-// by a sound replacement leaves a warning.
+// Status of the record: invalid if two runs were wrong (conditioning ones count), or one and none
+// was sound; errored likewise, by the judged runs; skipped if none ran; else ok. A single wrong or
+// errored run beside sound ones leaves a warning.
 [[nodiscard]] Record merge_runs(std::span<const RunRecord> runs, int conditioning_rounds);
 
 }  // namespace assay

@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What one process measured of one case (RunRecord, a line of run.jsonl), and what a report says of
-// a case after all its runs (Record). Facts come from the benchmark binaries; `metrics`, `limit`
-// and `judged` are derived from them by the functions of metrics.h, limits.h and judge.h.
+// a case after all its runs (Record). Facts come from the benchmark binaries; merge.h makes records
+// of them, and judge.h derives `limit`, `judged` and the intervals of `metrics`.
 //
-// Units: seconds, hertz-free clocks in MHz, watts, degrees Celsius; GB = 10^9 bytes, TFLOPS = 10^12
-// operations a second (2 a fused multiply-add); bytes count what is read plus what is written.
+// Units: seconds, clocks in MHz, watts, degrees Celsius; GB = 10^9 bytes, TFLOPS = 10^12 operations
+// a second (2 a fused multiply-add); bytes count what is read plus what is written.
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -90,12 +91,17 @@ struct Work {
   }
 };
 
-// `uuid` identifies a GPU; "host" stands for the host's processors. Index and slot are no identity.
+// DeviceRef::uuid of the host's processors.
+inline constexpr const char* kHostUuid = "host";
+
+// `uuid` identifies a GPU, kHostUuid the host's processors. Index and slot are no identity.
 struct DeviceRef {
   std::string uuid;
   std::string name;
   std::optional<int> index;
   std::optional<std::string> sku;  // slug of configs/gpus, null if unknown
+
+  [[nodiscard]] bool is_host() const { return uuid == kHostUuid; }
 
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
@@ -306,7 +312,8 @@ struct Judged {
   std::string source;        // of the floor
   bool provisional = false;  // the floor comes from too few cards
   int runs_below = 0;
-  std::string reason;  // one line; why this status
+  std::string reason;                 // one line; why this status
+  std::vector<std::string> warnings;  // one line each; what derive_limits() and judge() noticed
 
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
@@ -316,6 +323,7 @@ struct Judged {
     archive("provisional", self.provisional);
     archive("runs_below", self.runs_below);
     archive("reason", self.reason);
+    archive("warnings", self.warnings);
   }
 };
 
@@ -337,7 +345,7 @@ struct Record {
   Json data = Json::object();
   RecordStatus status = RecordStatus::kOk;
   std::string message;
-  std::vector<std::string> warnings;  // one line each: stalls, differing algorithms, ...
+  std::vector<std::string> warnings;  // one line each, of the runs: stalls, other algorithms, ...
   Judged judged;
 
   template <class Self, class Archive>

@@ -8,6 +8,7 @@
 
 #include "reports/render.h"
 #include "reports/sha256.h"
+#include "reports/text.h"
 
 namespace assay {
 namespace {
@@ -23,13 +24,13 @@ constexpr std::array<std::string_view, 8> kCommonNames = {
 
 // Fields whose values come from the suite's own vocabulary. A host may be called "node" or a user
 // "cold": these words must not turn into tokens where programs read them.
-constexpr std::array<std::string_view, 28> kVocabulary = {
-    "status",   "power",          "cache",         "clocks",     "peers",
-    "better",   "severity",       "pipe",          "family",     "id",
-    "metric",   "unit",           "sku",           "command",    "suite",
-    "code",     "owner",          "timer",         "confidence", "recovery_action",
-    "run_type", "gate_ids",       "event_reasons", "time_unit",  "virtualisation",
-    "sha256",   "samples_sha256", "schema"};
+constexpr std::array<std::string_view, 27> kVocabulary = {
+    "status",         "power",         "cache",     "clocks",         "peers",
+    "better",         "severity",      "pipe",      "family",         "id",
+    "metric",         "unit",          "sku",       "command",        "suite",
+    "code",           "owner",         "timer",     "confidence",     "run_type",
+    "gate_ids",       "event_reasons", "time_unit", "virtualisation", "sha256",
+    "samples_sha256", "schema"};
 
 template <std::size_t N>
 bool is_one_of(std::string_view text, const std::array<std::string_view, N>& list) {
@@ -38,12 +39,6 @@ bool is_one_of(std::string_view text, const std::array<std::string_view, N>& lis
 
 bool is_token(std::string_view text) {
   return text.size() == kMark.size() + kDigits && text.starts_with(kMark);
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  return out;
 }
 
 // One line; bytes that are not UTF-8 are replaced: this text is looked into, never written.
@@ -62,7 +57,7 @@ class Secrets {
   }
   // The part after the kind stands alone in some libraries' messages.
   void add_uuid(const std::string& uuid) {
-    if (uuid == "host") return;
+    if (uuid == kHostUuid) return;
     add(uuid);
     const auto dash = uuid.find('-');
     if (dash != std::string::npos && uuid.size() > 30 && !is_token(uuid)) {

@@ -19,10 +19,13 @@ namespace assay {
 
 [[nodiscard]] std::string render_markdown(const Report& report);
 
-// {"verdict": one lower-case word, "rows": [{"id", "device", "status", ...}], "counts": {...}}
+// {"verdict": one lower-case word ("info": nobody judged), "rows": [{"id", "device", "status",
+// ...}], "counts": {...}, "not_judged": [{"device", "reason"}], "not_checked": [one line each]}
 [[nodiscard]] Json render_rows_json(const Report& report);
 
+// The claims, for people and in the rows form.
 [[nodiscard]] std::string render_claims(const std::vector<ClaimResult>& results);
+[[nodiscard]] Json render_claims_json(const std::vector<ClaimResult>& results);
 
 // Serials, UUIDs, host and user names, boot and board ids become "redacted-" and 12 hexadecimal
 // digits of a salted SHA-256: the same value gives the same token inside one report. Idempotent.

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Assay authors
 // SPDX-License-Identifier: Apache-2.0
-#include <map>
-
+#include "reports/faults.h"
 #include "reports/format_text.h"
 #include "reports/judge.h"
 #include "reports/render.h"
@@ -38,6 +37,7 @@ Json row_of(const Report& report, const Record& record) {
   row["share_of_datasheet"] = or_null(record.limit.share_of_datasheet);
   row["share_at_clock"] = or_null(record.limit.share_at_clock);
   row["reason"] = shown_reason(record);
+  row["warnings"] = shown_warnings(record);
   return row;
 }
 
@@ -56,7 +56,7 @@ Json row_of(const MissingRow& missing) {
 Json render_rows_json(const Report& report) {
   Json rows = Json::array();
   for (const Record& record : report.records) rows.push_back(row_of(report, record));
-  if (was_judged(report)) {
+  if (report.verdict) {
     for (const MissingRow& missing : missing_rows(report)) rows.push_back(row_of(missing));
   }
   Json counts = Json::object();
@@ -66,19 +66,20 @@ Json render_rows_json(const Report& report) {
     count = count.get<int>() + 1;
   }
   Json unjudged = Json::array();
-  if (was_judged(report)) {
+  if (report.verdict) {
     for (const UnjudgedGpu& gpu : unjudged_gpus(report)) {
       unjudged.push_back({{"device", gpu.uuid}, {"reason", gpu.reason}});
     }
   }
   Json json = Json::object();
-  json["verdict"] = to_string(report.verdict.status);
-  json["exit_code"] = was_judged(report) ? Json(report.verdict.exit_code) : Json(nullptr);
-  json["summary"] = report.verdict.summary;
+  json["verdict"] = to_string(report.verdict ? report.verdict->status : JudgedStatus::kInfo);
+  json["exit_code"] = report.verdict ? Json(report.verdict->exit_code) : Json(nullptr);
+  json["summary"] = report.verdict ? report.verdict->summary : "";
   json["rows"] = std::move(rows);
   json["counts"] = std::move(counts);
   json["faults"] = to_json_value(report.faults);
   json["not_judged"] = std::move(unjudged);
+  json["not_checked"] = report.verdict ? Json(not_checked(report)) : Json::array();
   return json;
 }
 

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
+#include "reports/faults.h"
 #include "reports/format_text.h"
 #include "reports/judge.h"
 #include "reports/render.h"
@@ -66,10 +66,10 @@ std::string share(const std::optional<double>& value) {
 
 void add_summary(std::string& out, const Report& report) {
   const HostInventory& host = report.inventory.host;
-  if (was_judged(report)) {
+  if (report.verdict) {
     out += fmt::format("# assay {}: {}\n\n**{}** (exit {})\n\n", plain(report.suite),
-                       to_string(report.verdict.status), plain(report.verdict.summary),
-                       report.verdict.exit_code);
+                       to_string(report.verdict->status), plain(report.verdict->summary),
+                       report.verdict->exit_code);
   } else {
     out += fmt::format("# assay {}: measured, not judged\n\n", plain(report.suite));
   }
@@ -118,7 +118,7 @@ void add_faults(std::string& out, const Report& report) {
 }
 
 std::string device_text(const Record& record) {
-  if (record.device.uuid == kHostDevice) return "host";
+  if (record.device.is_host()) return "host";
   return record.device.index ? fmt::format("GPU {}", *record.device.index)
                              : code(record.device.uuid);
 }
@@ -151,7 +151,7 @@ std::vector<std::string> cells_of(const Report& report, const Record& record) {
 
 void add_records(std::string& out, const Report& report) {
   const std::vector<MissingRow> missing =
-      was_judged(report) ? missing_rows(report) : std::vector<MissingRow>();
+      report.verdict ? missing_rows(report) : std::vector<MissingRow>();
   if (report.records.empty() && missing.empty()) return;
   out += "## Measurements\n\n";
   out += table_head({"id", "device", "median", "range", "runs", "floor", "of data sheet",
@@ -165,12 +165,13 @@ void add_records(std::string& out, const Report& report) {
 
 void add_notes(std::string& out, const Report& report) {
   std::vector<std::string> lines;
-  if (was_judged(report)) {
+  if (report.verdict) {
     for (const UnjudgedGpu& gpu : unjudged_gpus(report)) lines.push_back(gpu.reason);
+    for (const std::string& line : not_checked(report)) lines.push_back("not judged: " + line);
   }
   lines.insert(lines.end(), report.notes.begin(), report.notes.end());
   for (const Record& record : report.records) {
-    for (const std::string& warning : record.warnings) {
+    for (const std::string& warning : shown_warnings(record)) {
       lines.push_back(record.id + ": " + warning);
     }
   }
@@ -205,24 +206,6 @@ std::string render_markdown(const Report& report) {
   add_targets(out, report);
   while (out.ends_with("\n\n")) out.pop_back();
   return out;
-}
-
-std::string render_claims(const std::vector<ClaimResult>& results) {
-  std::string out;
-  std::map<ClaimVerdict, int> counts;
-  for (const ClaimResult& result : results) {
-    ++counts[result.verdict];
-    out += fmt::format("{}  {:<13} {}\n", result.claim->id, to_string(result.verdict),
-                       result.claim->plain);
-    if (!result.device.empty()) out += "     on " + result.device + "\n";
-    if (!result.measured.empty()) out += "     " + result.measured + "\n";
-    if (!result.reason.empty()) out += "     " + result.reason + "\n";
-  }
-  std::vector<std::string> words;
-  for (const auto& [verdict, name] : enum_names(ClaimVerdict{})) {
-    words.push_back(fmt::format("{} {}", counts[verdict], name));
-  }
-  return out + join(words, ", ") + "\n";
 }
 
 }  // namespace assay

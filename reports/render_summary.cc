@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "reports/faults.h"
 #include "reports/format_text.h"
 #include "reports/judge.h"
 #include "reports/render.h"
@@ -19,7 +20,7 @@ constexpr int kLabelWidth = 18;
 constexpr int kTitleWidth = 28;
 constexpr int kExitColumn = 78;
 
-bool on_gpu(const Record& record) { return record.device.uuid != kHostDevice; }
+bool on_gpu(const Record& record) { return !record.device.is_host(); }
 
 // Lines of one label: it stands before the first.
 void add_block(std::string& out, std::string_view label, const std::vector<std::string>& lines) {
@@ -44,12 +45,6 @@ std::string verdict_word(JudgedStatus status) {
   return "NOT JUDGED";
 }
 
-std::string short_bus_id(std::string id) {
-  if (id.starts_with("00000000:")) id.erase(0, 9);
-  if (id.starts_with("0000:")) id.erase(0, 5);
-  return id;
-}
-
 std::string or_unread(const std::optional<std::string>& value) { return value.value_or("unread"); }
 
 void add_header(std::string& out, const Report& report) {
@@ -57,13 +52,13 @@ void add_header(std::string& out, const Report& report) {
   out += fmt::format("assay {} {} --suite {}   {}   {:.0f} s   {}, {}\n", report.version,
                      report.command, report.suite, report.started, report.duration_s,
                      host.root ? "root" : "not root", host.virtualisation);
-  if (!was_judged(report)) {
+  if (!report.verdict) {
     out += "MEASURED   no verdict was asked for; assay judge gives one\n\n";
     return;
   }
   const std::string line =
-      fmt::format("{}   {}", verdict_word(report.verdict.status), report.verdict.summary);
-  out += fmt::format("{:<{}} exit {}\n\n", line, kExitColumn, report.verdict.exit_code);
+      fmt::format("{}   {}", verdict_word(report.verdict->status), report.verdict->summary);
+  out += fmt::format("{:<{}} exit {}\n\n", line, kExitColumn, report.verdict->exit_code);
 }
 
 std::string scope_text(const Fault& fault) {
@@ -191,12 +186,9 @@ void add_gpu_matrix(std::string& out, const Report& report,
     std::string floor = "-";
     std::string unit;
     for (const GpuInventory* gpu : gpus) {
-      const auto found =
-          std::find_if(report.records.begin(), report.records.end(),
-                       [&](const Record& r) { return r.id == id && r.device.uuid == gpu->uuid; });
-      const bool there = found != report.records.end();
-      cells += fmt::format("{:>8}", there ? cell_of(*found) : "- ");
-      if (!there || primary_metric(*found) == nullptr) continue;
+      const Record* found = find_record(report, id, gpu->uuid);
+      cells += fmt::format("{:>8}", found != nullptr ? cell_of(*found) : "- ");
+      if (found == nullptr || primary_metric(*found) == nullptr) continue;
       floor = floor_text(*found, *primary_metric(*found));
       unit = unit_text(primary_metric(*found)->unit);
     }
@@ -331,7 +323,7 @@ void add_load(std::string& out, const Report& report) {
 
 // What a card may lose and still meet its floors, and where the floors come from.
 void add_floors(std::string& out, const Report& report) {
-  if (!was_judged(report)) return;
+  if (!report.verdict) return;
   std::vector<std::pair<std::string, double>> blind;  // group, share; in the order of the records
   std::map<std::string, std::pair<int, int>> cards;   // of the targets used, by SKU: fewest, most
   for (const Record& record : report.records) {
@@ -368,6 +360,7 @@ void add_floors(std::string& out, const Report& report) {
         fewest == most ? counted(fewest, "card") : fmt::format("{} to {} cards", fewest, most);
     floors.push_back(fmt::format("{} {}, from {}{}", set.file, set.date, from,
                                  fewest < kCardsForFinalFloor ? ": PROVISIONAL" : ""));
+    floors.insert(floors.end(), set.warnings.begin(), set.warnings.end());
   }
   add_block(out, "floors", floors);
 }
@@ -375,7 +368,7 @@ void add_floors(std::string& out, const Report& report) {
 void add_warnings(std::string& out, const Report& report) {
   std::vector<std::string> lines;
   for (const Record& record : report.records) {
-    for (const std::string& warning : record.warnings) {
+    for (const std::string& warning : shown_warnings(record)) {
       const std::string gpu = record.device.index && report.inventory.gpus.size() > 1
                                   ? fmt::format("GPU {} ", *record.device.index)
                                   : std::string();
@@ -387,16 +380,14 @@ void add_warnings(std::string& out, const Report& report) {
 
 std::string gpu_label(const Report& report, const std::string& uuid) {
   if (report.inventory.gpus.size() <= 1) return {};
-  for (const GpuInventory& gpu : report.inventory.gpus) {
-    if (gpu.uuid == uuid) return fmt::format("GPU {} ", gpu.index);
-  }
-  return uuid + " ";
+  const GpuInventory* gpu = find_gpu(report, uuid);
+  return gpu != nullptr ? fmt::format("GPU {} ", gpu->index) : uuid + " ";
 }
 
 void add_not_judged(std::string& out, const Report& report) {
   std::vector<std::string> lines;
   if (!report.complete) lines.emplace_back("the run was cut off before its end");
-  if (was_judged(report)) {
+  if (report.verdict) {
     for (const UnjudgedGpu& gpu : unjudged_gpus(report)) lines.push_back(gpu.reason);
     for (const MissingRow& row : missing_rows(report)) {
       lines.push_back(gpu_label(report, row.uuid) + case_title(row.id) + ": not measured");
@@ -411,6 +402,9 @@ void add_not_judged(std::string& out, const Report& report) {
     } else if (status == JudgedStatus::kInfo && record.status != RecordStatus::kOk) {
       lines.push_back(title + failure_text(record));
     }
+  }
+  if (report.verdict) {
+    for (std::string& line : not_checked(report)) lines.push_back(std::move(line));
   }
   lines.insert(lines.end(), report.notes.begin(), report.notes.end());
   add_block(out, "not judged", lines);

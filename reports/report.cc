@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/report.h"
 
+#include <algorithm>
+
 namespace assay {
 namespace {
 
@@ -29,6 +31,18 @@ void assay_fields(Self& self, Archive& archive) {
 
 }  // namespace
 
+const GpuInventory* find_gpu(const Report& report, std::string_view uuid) {
+  const auto found = std::ranges::find(report.inventory.gpus, uuid, &GpuInventory::uuid);
+  return found == report.inventory.gpus.end() ? nullptr : &*found;
+}
+
+const Record* find_record(const Report& report, std::string_view id, std::string_view uuid) {
+  const auto found = std::ranges::find_if(report.records, [&](const Record& record) {
+    return record.id == id && record.device.uuid == uuid;
+  });
+  return found == report.records.end() ? nullptr : &*found;
+}
+
 Json to_json_value(const Report& report) {
   Json body = Json::object();
   JsonWriter writer{body};
@@ -52,12 +66,13 @@ Report report_from_json(const Json& json, const std::string& source) {
   if (!body.contains("schema_version") || !body["schema_version"].is_number_integer()) {
     refuse("assay.schema_version: missing");
   }
-  if (const int version = body["schema_version"].get<int>(); version > kSchemaVersion) {
+  const std::string path = source + ": assay";
+  const int version = from_json_value<int>(body["schema_version"], path + ".schema_version");
+  if (version > kSchemaVersion) {
     refuse("schema version " + std::to_string(version) + " is newer than this program's " +
            std::to_string(kSchemaVersion) + "; use a newer assay");
   }
   Report report;
-  const std::string path = source + ": assay";
   JsonReader reader{body, path};
   assay_fields(report, reader);
   for (const char* key : {"context", "inventory", "benchmarks"}) {

@@ -6,13 +6,14 @@
 // judged alike everywhere.
 //
 //   Report report = read_report("out/report.json");
-//   judge(report);
+//   judge(report);                                   // of reports/judge.h
 //   write_report("out/report.json", report);
 #pragma once
 
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reports/gpus.h"
@@ -25,7 +26,7 @@ namespace assay {
 
 inline constexpr int kSchemaVersion = 1;
 
-// Declared before the first measurement (statistics.md, section 2).
+// Declared before the first measurement (docs/METHOD.md, Verdicts).
 struct Plan {
   int stages = 1;  // 1: stage 1 sufficed; 2: some rows were extended
   int m = 0;       // rows of the gate set, all GPUs: (id, GPU) with a floor
@@ -93,7 +94,7 @@ struct FaultScope {
 struct Fault {
   std::string code;  // "PWR-01"
   Severity severity = Severity::kFail;
-  std::string owner;  // "operator", "hardware", "host", "suite"
+  std::string owner;  // "operator", "hardware", "host"
   FaultScope scope;
   std::string title;                  // one line: what is wrong
   std::string effect;                 // one line: what it costs
@@ -128,7 +129,7 @@ struct Report {
   std::string suite;
   std::string started;  // UTC, RFC 3339
   double duration_s = 0;
-  Verdict verdict;
+  std::optional<Verdict> verdict;  // null: measured only (`assay run`)
   std::vector<Fault> faults;
   Plan plan;
   std::vector<std::string> notes;  // one line each: what was not judged and why
@@ -140,6 +141,11 @@ struct Report {
   Inventory inventory;
   Json benchmarks = Json::array();  // one row a run, as Google Benchmark's tools read them
 };
+
+// Null if the report has none.
+[[nodiscard]] const GpuInventory* find_gpu(const Report& report, std::string_view uuid);
+[[nodiscard]] const Record* find_record(const Report& report, std::string_view id,
+                                        std::string_view uuid);
 
 [[nodiscard]] Json to_json_value(const Report& report);
 [[nodiscard]] Report report_from_json(const Json& json, const std::string& source);

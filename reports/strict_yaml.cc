@@ -274,14 +274,6 @@ int to_integer(std::string_view source, std::string_view key, const YAML::Node& 
   return value;
 }
 
-bool to_boolean(std::string_view source, std::string_view key, const YAML::Node& node) {
-  const std::string& text = expect_scalar(source, key, node, "true or false").Scalar();
-  if (is_plain(node) && text == "true") return true;
-  if (is_plain(node) && text == "false") return false;
-  refuse_at(source, line_of(node),
-            fmt::format("{}: expected true or false, found {}", key, shown(text)));
-}
-
 std::string read_bounded(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) {
@@ -365,22 +357,7 @@ std::string StrictYaml::text(std::string_view key, std::string_view otherwise) {
 
 double StrictYaml::number(std::string_view key) { return to_number(source_, key, require(key)); }
 
-double StrictYaml::number(std::string_view key, double otherwise) {
-  const std::optional<YAML::Node> value = ask(key);
-  return value ? to_number(source_, key, *value) : otherwise;
-}
-
 int StrictYaml::integer(std::string_view key) { return to_integer(source_, key, require(key)); }
-
-int StrictYaml::integer(std::string_view key, int otherwise) {
-  const std::optional<YAML::Node> value = ask(key);
-  return value ? to_integer(source_, key, *value) : otherwise;
-}
-
-bool StrictYaml::boolean(std::string_view key, bool otherwise) {
-  const std::optional<YAML::Node> value = ask(key);
-  return value ? to_boolean(source_, key, *value) : otherwise;
-}
 
 std::vector<std::string> StrictYaml::texts(std::string_view key) {
   const std::optional<YAML::Node> value = ask(key);
@@ -439,15 +416,6 @@ std::vector<StrictYaml> StrictYaml::list(std::string_view key) {
     result.push_back(StrictYaml(source_, item));
   }
   return result;
-}
-
-std::optional<StrictYaml> StrictYaml::child(std::string_view key) {
-  const std::optional<YAML::Node> value = ask(key);
-  if (!value) return std::nullopt;
-  if (!value->IsMap()) {
-    refuse(key, fmt::format("{}: expected a mapping, found {}", key, kind_of(*value)));
-  }
-  return StrictYaml(source_, *value);
 }
 
 bool StrictYaml::has(std::string_view key) const { return find_value(*node_, key).has_value(); }

@@ -8,7 +8,10 @@
 //   StrictYaml file = StrictYaml::load("suites/quick.yaml");
 //   std::string name = file.text("suite");
 //   double budget = file.number("budget_s");
-//   for (StrictYaml& row : file.list("cases")) { ...; row.finish(); }
+//   for (StrictYaml& row : file.list("processes")) {
+//     std::string family = row.text("family");
+//     row.finish();
+//   }
 //   file.finish();   // refuses keys that were not asked for, suggesting the nearest known one
 #pragma once
 
@@ -36,23 +39,19 @@ class StrictYaml {
   StrictYaml(StrictYaml&&) noexcept;
   StrictYaml& operator=(StrictYaml&&) noexcept;
 
-  // Required scalars; the optional forms give the default when the key is missing.
+  // Required scalars; with `otherwise`, the text that a missing key stands for.
   [[nodiscard]] std::string text(std::string_view key);
   [[nodiscard]] std::string text(std::string_view key, std::string_view otherwise);
   [[nodiscard]] double number(std::string_view key);
-  [[nodiscard]] double number(std::string_view key, double otherwise);
   [[nodiscard]] int integer(std::string_view key);
-  [[nodiscard]] int integer(std::string_view key, int otherwise);
-  [[nodiscard]] bool boolean(std::string_view key, bool otherwise);
 
   // Sequences of scalars and mappings of scalars; missing is empty.
   [[nodiscard]] std::vector<std::string> texts(std::string_view key);
   [[nodiscard]] std::map<std::string, double> numbers(std::string_view key);
   [[nodiscard]] std::map<std::string, std::string> text_map(std::string_view key);
 
-  // A sequence of mappings (missing is empty), and one mapping.
+  // A sequence of mappings; missing is empty.
   [[nodiscard]] std::vector<StrictYaml> list(std::string_view key);
-  [[nodiscard]] std::optional<StrictYaml> child(std::string_view key);
 
   [[nodiscard]] bool has(std::string_view key) const;
   void finish() const;

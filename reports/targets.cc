@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <chrono>
 #include <optional>
@@ -14,38 +13,18 @@
 
 #include "reports/error.h"
 #include "reports/strict_yaml.h"
+#include "reports/text.h"
 
 namespace assay {
 namespace {
 
-// statistics.md, section 8: a floor outside these shares of the data sheet is a slip of unit or of
+// docs/METHOD.md, Verdicts: a floor outside these shares of the data sheet is a slip of unit or of
 // dtype, or gates nothing.
 constexpr double kLowestShare = 0.25;
 constexpr double kHighestShare = 1.00;
-// statistics.md, section 2: a floor nearer to the usual figure stops sound cards.
+// A floor nearer to the usual figure stops sound cards.
 constexpr double kRunDeviations = 2.5;
 constexpr double kChipDeviations = 3.0;
-
-constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kPipeOfDtype = {
-    {{"fp64", "fp64_tc"},  // the libraries run FP64 matrix products on the tensor cores
-     {"fp32", "fp32"},
-     {"tf32", "tf32"},
-     {"fp16", "fp16"},
-     {"bf16", "bf16"},
-     {"fp8", "fp8"},
-     {"fp8_e4m3", "fp8"},
-     {"fp8_e5m2", "fp8"},
-     {"int8", "int8"}}};
-
-std::vector<std::string_view> split(std::string_view id) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t slash = id.find('/');
-    parts.push_back(id.substr(0, slash));
-    if (slash == std::string_view::npos) return parts;
-    id.remove_prefix(slash + 1);
-  }
-}
 
 bool is_date(std::string_view text) {
   if (text.size() != 10 || text[4] != '-' || text[7] != '-') return false;
@@ -65,26 +44,29 @@ bool is_date(std::string_view text) {
 }
 
 struct FloorLimit {
-  std::string metric;           // that the pipe is rated in
-  std::optional<double> value;  // data sheet, in the metric's unit; null: the card's sheet has none
+  const char* metric = nullptr;  // that the pipe is rated in
+  double value = 0;              // data sheet, in the metric's unit
 };
 
-FloorLimit limit_of(const StrictYaml& row, const std::string& id, const GpuSpec& spec) {
-  const std::string pipe = pipe_of_id(id);
-  if (pipe == "dram") return {"gbps", spec.dram_gbps};
-  if (pipe == "host_memory") return {"gbps", std::nullopt};
-  if (pipe.empty()) return {};
+FloorLimit limit_of(const StrictYaml& row, const std::string& pipe, const GpuSpec& spec) {
+  if (pipe == "dram") return {"gb_per_s", spec.dram_gb_per_s};
   if (const auto reason = spec.unsupported.find(pipe); reason != spec.unsupported.end()) {
-    row.refuse("id", fmt::format("id: {} has no {} ({}); remove this target", spec.sku, pipe,
-                                 reason->second));
+    row.refuse("pipe", fmt::format("pipe: {} has no {} ({}); remove this target", spec.sku, pipe,
+                                   reason->second));
   }
-  return {"tflops", spec.datasheet_tflops.at(pipe)};
+  const auto sheet = spec.datasheet_tflops.find(pipe);
+  if (sheet == spec.datasheet_tflops.end()) {
+    row.refuse("pipe", fmt::format("pipe: {} has no '{}'; give dram or a pipe of its file in "
+                                   "configs/gpus",
+                                   spec.sku, pipe));
+  }
+  return {"tflops", sheet->second};
 }
 
 void check_id(const StrictYaml& row, const std::string& id) {
-  const std::vector<std::string_view> parts = split(id);
+  const std::vector<std::string> parts = split(id, '/');
   const bool has_power = std::ranges::any_of(
-      parts, [](std::string_view part) { return part == "burst" || part == "sustained"; });
+      parts, [](const std::string& part) { return part == "burst" || part == "sustained"; });
   if (parts.size() < 3 || std::ranges::find(parts, "") != parts.end() || !has_power) {
     row.refuse("id", fmt::format("id: '{}' is no id of a record (family/parameters/conditions, "
                                  "with burst or sustained)",
@@ -100,20 +82,17 @@ void check_floor(const StrictYaml& row, const Target& target, const GpuSpec& spe
                fmt::format("floor: {} is above the usual figure {}; a sound card would fail",
                            target.floor, target.usual));
   }
-  const FloorLimit limit = limit_of(row, target.id, spec);
-  if (!limit.metric.empty() && target.metric != limit.metric) {
-    row.refuse("metric", fmt::format("metric: '{}' does not fit this id; expected '{}'",
-                                     target.metric, limit.metric));
+  const FloorLimit limit = limit_of(row, target.pipe, spec);
+  if (target.metric != limit.metric) {
+    row.refuse("metric", fmt::format("metric: '{}' does not fit pipe {}; expected '{}'",
+                                     target.metric, target.pipe, limit.metric));
   }
-  if (!limit.value) {
-    warnings.push_back(
-        fmt::format("floor of {} has no data-sheet limit to be checked against", target.id));
-  } else if (const double share = target.floor / *limit.value;
-             share < kLowestShare || share > kHighestShare) {
+  const double share = target.floor / limit.value;
+  if (share < kLowestShare || share > kHighestShare) {
     row.refuse("floor",
                fmt::format("floor: {} is {:.2f} of the data sheet's {}; expected {:.2f} to {:.2f}: "
                            "check unit, dtype and sparsity",
-                           target.floor, share, *limit.value, kLowestShare, kHighestShare));
+                           target.floor, share, limit.value, kLowestShare, kHighestShare));
   }
   const double distance_pct = 100 * (1 - target.floor / target.usual);
   const double needed_pct =
@@ -130,6 +109,7 @@ Target read_target(StrictYaml& row, const GpuSpec& spec, std::vector<std::string
   Target target;
   target.id = row.text("id");
   target.metric = row.text("metric");
+  target.pipe = row.text("pipe");
   target.floor = row.number("floor");
   target.usual = row.number("usual");
   target.run_sd_pct = row.number("run_sd_pct");
@@ -152,16 +132,6 @@ Target read_target(StrictYaml& row, const GpuSpec& spec, std::vector<std::string
 }
 
 }  // namespace
-
-std::string pipe_of_id(std::string_view id) {
-  const std::vector<std::string_view> parts = split(id);
-  if (parts[0] == "memory") return "dram";
-  if (parts[0] == "host") return "host_memory";
-  if (parts[0] != "gemm" || parts.size() < 2) return "";
-  const auto found =
-      std::ranges::find(kPipeOfDtype, parts[1], &decltype(kPipeOfDtype)::value_type::first);
-  return found == kPipeOfDtype.end() ? "" : std::string(found->second);
-}
 
 const Target* TargetSet::find(std::string_view id) const {
   const auto found = std::ranges::find(targets, id, &Target::id);
@@ -190,6 +160,17 @@ TargetSet load_targets(const std::filesystem::path& file, const GpuTable& table)
     set.targets.push_back(std::move(target));
   }
   return set;
+}
+
+void require_targets_for(const TargetSet& set, const std::vector<GpuSpec>& cards) {
+  if (std::ranges::find(cards, set.sku, &GpuSpec::sku) != cards.end()) return;
+  std::string known;
+  for (const GpuSpec& card : cards) known += (known.empty() ? "" : ", ") + card.sku;
+  throw Error(
+      ExitCode::kUsage,
+      fmt::format("{}: targets for '{}', but the cards here are: {}; leave out --targets or "
+                  "give the file of a card that is here",
+                  set.file, set.sku, known.empty() ? "none that is known" : known));
 }
 
 }  // namespace assay

@@ -17,12 +17,14 @@
 
 namespace assay {
 
-// Cards from which a floor is no longer provisional (statistics.md: >= 59 cards).
+// Cards from which a floor is no longer provisional: the lowest of 59 is, at 95 %, below all but a
+// twentieth of the population (0.95^59 = 0.05).
 inline constexpr int kCardsForFinalFloor = 59;
 
 struct Target {
   std::string id;      // of the record, conditions included
-  std::string metric;  // "tflops", "gbps"
+  std::string metric;  // "tflops", "gb_per_s"
+  std::string pipe;    // that the record must have run on: of the card's table, or "dram"
   double floor = 0;
   double usual = 0;        // what a sound card usually gives
   double run_sd_pct = 0;   // run to run, one card
@@ -37,6 +39,7 @@ struct Target {
   static void fields(Self& self, Archive& archive) {
     archive("id", self.id);
     archive("metric", self.metric);
+    archive("pipe", self.pipe);
     archive("floor", self.floor);
     archive("usual", self.usual);
     archive("run_sd_pct", self.run_sd_pct);
@@ -67,13 +70,12 @@ struct TargetSet {
 };
 
 // Refuses with Error(kUsage), file and line: unknown or duplicate keys, a SKU that `table` lacks, a
-// missing source or date, a floor outside 0.25-1.00 of the data-sheet limit of its pipe (found from
-// the id, see pipe_of_id), a floor above `usual`. Warns (in the result) where the floor is nearer
-// than 2.5 run s.d. + 3 chip s.d. to the usual figure.
+// missing source or date, a pipe that the card lacks, a metric that is not the pipe's, a floor
+// outside 0.25-1.00 of the pipe's data-sheet limit, a floor above `usual`. Warns (in the result)
+// where the floor is nearer than 2.5 run s.d. + 3 chip s.d. to the usual figure.
 [[nodiscard]] TargetSet load_targets(const std::filesystem::path& file, const GpuTable& table);
 
-// "gemm/bf16/..." -> "bf16", "gemm/fp8_e4m3/..." -> "fp8", "memory/..." -> "dram",
-// "host/..." -> "host_memory"; empty if the id names no pipe that is known.
-[[nodiscard]] std::string pipe_of_id(std::string_view id);
+// Refuses with Error(kUsage) targets of a card that is not among `cards`: they would judge nothing.
+void require_targets_for(const TargetSet& set, const std::vector<GpuSpec>& cards);
 
 }  // namespace assay

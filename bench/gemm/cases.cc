@@ -95,7 +95,7 @@ class GemmCase : public Case {
   [[nodiscard]] Verification judged(const GemmCheckResult& found, int slot) const {
     Verification result;
     result.method = "blocked Freivalds in FP64: largest |D s - A (B s)| over 64 columns";
-    const double tolerance = gemm_tolerance(info_.precision, size_);
+    const double tolerance = gemm_tolerance(info_.precision, size_, kGemmCheckColumns);
     result.tolerance = tolerance;
     if (found.largest_residual <= tolerance) {
       result.status = VerificationStatus::kVerified;

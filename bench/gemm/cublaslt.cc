@@ -43,73 +43,51 @@ Types types_of(Precision precision) {
   throw std::logic_error("precision without types");
 }
 
-class MatrixLayout {
- public:
-  MatrixLayout(cudaDataType_t type, int rows, int columns) {
-    check_lt(cublasLtMatrixLayoutCreate(&layout_, type, static_cast<std::uint64_t>(rows),
-                                        static_cast<std::uint64_t>(columns), rows),
-             "cublasLtMatrixLayoutCreate");
-  }
-  ~MatrixLayout() { (void)cublasLtMatrixLayoutDestroy(layout_); }
-  MatrixLayout(const MatrixLayout&) = delete;
-  MatrixLayout& operator=(const MatrixLayout&) = delete;
-  [[nodiscard]] cublasLtMatrixLayout_t get() const { return layout_; }
+using LtHandle = Owner<cublasLtHandle_t, cublasLtDestroy>;
+using MatrixLayout = Owner<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>;
+using Operation = Owner<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>;
+using Preference = Owner<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy>;
 
- private:
-  cublasLtMatrixLayout_t layout_ = nullptr;
-};
+LtHandle make_library() {
+  cublasLtHandle_t handle = nullptr;
+  check_lt(cublasLtCreate(&handle), "cublasLtCreate");
+  return LtHandle(handle);
+}
 
-class LtHandle {
- public:
-  LtHandle() { check_lt(cublasLtCreate(&handle_), "cublasLtCreate"); }
-  ~LtHandle() { (void)cublasLtDestroy(handle_); }
-  LtHandle(const LtHandle&) = delete;
-  LtHandle& operator=(const LtHandle&) = delete;
-  [[nodiscard]] cublasLtHandle_t get() const { return handle_; }
+MatrixLayout make_layout(cudaDataType_t type, int rows, int columns) {
+  cublasLtMatrixLayout_t layout = nullptr;
+  check_lt(cublasLtMatrixLayoutCreate(&layout, type, static_cast<std::uint64_t>(rows),
+                                      static_cast<std::uint64_t>(columns), rows),
+           "cublasLtMatrixLayoutCreate");
+  return MatrixLayout(layout);
+}
 
- private:
-  cublasLtHandle_t handle_ = nullptr;
-};
+template <class T>
+void set_attribute(const Operation& operation, cublasLtMatmulDescAttributes_t which,
+                   const T& value) {
+  check_lt(cublasLtMatmulDescSetAttribute(operation.get(), which, &value, sizeof(value)),
+           "cublasLtMatmulDescSetAttribute");
+}
 
-class Operation {
- public:
-  explicit Operation(cublasComputeType_t compute) {
-    check_lt(cublasLtMatmulDescCreate(&operation_, compute, CUDA_R_32F),
-             "cublasLtMatmulDescCreate");
-    set(CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
-    set(CUBLASLT_MATMUL_DESC_TRANSB, CUBLAS_OP_N);
-  }
-  ~Operation() { (void)cublasLtMatmulDescDestroy(operation_); }
-  Operation(const Operation&) = delete;
-  Operation& operator=(const Operation&) = delete;
-  template <class T>
-  void set(cublasLtMatmulDescAttributes_t attribute, const T& value) {
-    check_lt(cublasLtMatmulDescSetAttribute(operation_, attribute, &value, sizeof(value)),
-             "cublasLtMatmulDescSetAttribute");
-  }
-  [[nodiscard]] cublasLtMatmulDesc_t get() const { return operation_; }
+Operation make_operation(cublasComputeType_t compute) {
+  cublasLtMatmulDesc_t handle = nullptr;
+  check_lt(cublasLtMatmulDescCreate(&handle, compute, CUDA_R_32F), "cublasLtMatmulDescCreate");
+  Operation operation(handle);
+  set_attribute(operation, CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
+  set_attribute(operation, CUBLASLT_MATMUL_DESC_TRANSB, CUBLAS_OP_N);
+  return operation;
+}
 
- private:
-  cublasLtMatmulDesc_t operation_ = nullptr;
-};
-
-class Preference {
- public:
-  Preference() {
-    check_lt(cublasLtMatmulPreferenceCreate(&preference_), "cublasLtMatmulPreferenceCreate");
-    const std::uint64_t bytes = kWorkspaceBytes;
-    check_lt(cublasLtMatmulPreferenceSetAttribute(
-                 preference_, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof(bytes)),
-             "cublasLtMatmulPreferenceSetAttribute");
-  }
-  ~Preference() { (void)cublasLtMatmulPreferenceDestroy(preference_); }
-  Preference(const Preference&) = delete;
-  Preference& operator=(const Preference&) = delete;
-  [[nodiscard]] cublasLtMatmulPreference_t get() const { return preference_; }
-
- private:
-  cublasLtMatmulPreference_t preference_ = nullptr;
-};
+Preference make_preference() {
+  cublasLtMatmulPreference_t handle = nullptr;
+  check_lt(cublasLtMatmulPreferenceCreate(&handle), "cublasLtMatmulPreferenceCreate");
+  Preference preference(handle);
+  const std::uint64_t bytes = kWorkspaceBytes;
+  check_lt(cublasLtMatmulPreferenceSetAttribute(handle, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                                &bytes, sizeof(bytes)),
+           "cublasLtMatmulPreferenceSetAttribute");
+  return preference;
+}
 
 template <class T>
 Json algorithm_field(const cublasLtMatmulAlgo_t& algo, cublasLtMatmulAlgoConfigAttributes_t which) {
@@ -126,10 +104,11 @@ Json algorithm_field(const cublasLtMatmulAlgo_t& algo, cublasLtMatmulAlgoConfigA
 struct LtGemm::Handles {
   Handles(Precision precision, int m, int n, int k)
       : types(types_of(precision)),
-        operation(types.compute),
-        a(types.input, k, m),
-        b(types.input, k, n),
-        d(types.output, m, n) {}
+        library(make_library()),
+        operation(make_operation(types.compute)),
+        a(make_layout(types.input, k, m)),
+        b(make_layout(types.input, k, n)),
+        d(make_layout(types.output, m, n)) {}
 
   Types types;
   LtHandle library;
@@ -151,12 +130,12 @@ LtGemm::LtGemm(Precision precision, int m, int n, int k)
     const float one = 1.0F;
     check_cuda(cudaMemcpy(scale_.data(), &one, sizeof(one), cudaMemcpyHostToDevice), "cudaMemcpy");
     void* const scale = scale_.data();
-    handles_->operation.set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, scale);
-    handles_->operation.set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, scale);
+    set_attribute(handles_->operation, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, scale);
+    set_attribute(handles_->operation, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, scale);
     const std::int8_t fast = 1;
-    handles_->operation.set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, fast);
+    set_attribute(handles_->operation, CUBLASLT_MATMUL_DESC_FAST_ACCUM, fast);
   }
-  const Preference preference;
+  const Preference preference = make_preference();
   int found = 0;
   const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
       handles_->library.get(), handles_->operation.get(), handles_->a.get(), handles_->b.get(),

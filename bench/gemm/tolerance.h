@@ -14,11 +14,11 @@
 //   sum
 //             to 13 bits of fraction after every 32 products, in a random walk
 //
-// The signs of a column block are random, so its error has s.d. e sigma sqrt(64). Allowed is
+// The signs of a column block are random, so its error has s.d. e sigma sqrt(columns). Allowed is
 // kSigmas of that: of the 10^6 residuals of an 8192^3 check the largest is expected at 4.9 s.d.,
 // and a Gaussian one exceeds 8 once in 10^9 checks. A single wrong element shows once it is off by
-// kSigmas e sqrt(64) sigma (bf16: 0.13 sigma). On an H200 the largest residuals were 0.20 (fp32),
-// 0.18 (tf32), 0.60 (bf16) and 0.43 (fp8_e4m3) of the tolerance.
+// kSigmas e sqrt(columns) sigma (bf16: 0.13 sigma). On an H200 the largest residuals were 0.20
+// (fp32), 0.18 (tf32), 0.60 (bf16) and 0.43 (fp8_e4m3) of the tolerance.
 #pragma once
 
 #include "bench/gemm/precision.h"
@@ -27,7 +27,7 @@ namespace assay {
 
 inline constexpr double kSigmas = 8;
 
-// Largest sound |D s - A (B s)| for a depth of k.
-[[nodiscard]] double gemm_tolerance(Precision precision, int k);
+// Largest sound |D s - A (B s)| for a depth of k and blocks of `columns` (kGemmCheckColumns).
+[[nodiscard]] double gemm_tolerance(Precision precision, int k, int columns);
 
 }  // namespace assay

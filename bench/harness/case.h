@@ -8,7 +8,7 @@
 //     int slots() const override { return 2; }                       // rotated buffer sets
 //     void launch(int slot) override { check(stream_copy(...)); }    // asynchronous
 //     void poison(int slot) override { ... 0xFF over the outputs ... }
-//     Verification verify(int slot) override { ... }
+//     Verification verify(int slot, int attempt) override { ... }
 //   };
 //   std::vector<CaseEntry> entries = {{info, [&] { return std::make_unique<CopyCase>(...); }}};
 //

@@ -92,7 +92,7 @@ Options take_options(int& argc, char** argv) {
 std::vector<CaseEntry> choose(std::vector<CaseEntry> cases, const Options& options) {
   std::regex filter;
   try {
-    filter = std::regex(options.filter, std::regex::extended);
+    filter = std::regex(options.filter);
   } catch (const std::regex_error&) {
     usage(fmt::format("--filter={}: not a regular expression", options.filter));
   }

@@ -5,7 +5,8 @@
 // sampling loop inside one manual-time iteration; our own log and exit code.
 //
 //   int main(int argc, char** argv) {
-//     return assay::family_main(argc, argv, "memory", [] { return std::make_unique<Memory>(); });
+//     return assay::family_main(argc, argv, "memory",
+//                               [](assay::Clock&) { return std::make_unique<Memory>(); });
 //   }
 //
 // Flags besides Google Benchmark's: --filter=RE (the same as --benchmark_filter) or --ids=A,B,C

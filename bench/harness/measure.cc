@@ -28,6 +28,7 @@ class CaseRun {
     record_.algorithm = case_->algorithm();
     if (!verified_after_launching_each_slot()) return;
     const LaunchCost cost = estimate_cost();
+    start_s_ = bench_.clock.now_s();
     rest_and_warm_up(cost);
     poison_all();
     time_window(cost);
@@ -40,6 +41,10 @@ class CaseRun {
   void launch_next(int) { case_->launch(next_slot_++ % case_->slots()); }
   [[nodiscard]] LaunchFunction launcher() {
     return [this](int i) { launch_next(i); };
+  }
+
+  [[nodiscard]] bool capped() const {
+    return bench_.clock.now_s() - start_s_ >= bench_.budget.cap_s;
   }
 
   void poison_all() {
@@ -96,10 +101,10 @@ class CaseRun {
       (void)bench_.timer.sample(1, chunk, launcher());
       record_.warm_up.launches += chunk;
       elapsed = bench_.clock.now_s() - start;
-    } while (elapsed < wanted_s && elapsed < budget.cap_s);
+    } while (elapsed < wanted_s && !capped());
     record_.warm_up.seconds = elapsed;
     record_.warm_up.stop_reason =
-        elapsed < budget.cap_s ? fmt::format("declared {:g} s", wanted_s) : "wall-time cap";
+        elapsed >= wanted_s ? fmt::format("declared {:g} s", wanted_s) : "wall-time cap";
   }
 
   void time_window(const LaunchCost& cost) {
@@ -110,15 +115,12 @@ class CaseRun {
         std::clamp(static_cast<int>(kChunk_s / (cost.wall_s * plan.per_sample)), 1, plan.samples);
     std::vector<double>& samples = record_.timing.samples_s;
     TelemetrySampler sampler(bench_.sensor, kTelemetryPeriod_s);
-    const double start = bench_.clock.now_s();
-    double elapsed = 0;
-    while (static_cast<int>(samples.size()) < plan.samples && elapsed < budget.cap_s) {
+    do {
       const int left = plan.samples - static_cast<int>(samples.size());
       const std::vector<double> some =
           bench_.timer.sample(std::min(chunk, left), plan.per_sample, launcher());
       samples.insert(samples.end(), some.begin(), some.end());
-      elapsed = bench_.clock.now_s() - start;
-    }
+    } while (static_cast<int>(samples.size()) < plan.samples && !capped());
     record_.telemetry = sampler.stop();
     record_.timing.timer = bench_.timer.name();
     record_.timing.launches_per_sample = plan.per_sample;
@@ -133,6 +135,7 @@ class CaseRun {
   Bench& bench_;
   RunRecord& record_;
   std::unique_ptr<Case> case_;
+  double start_s_ = 0;  // of warm-up and window
   int next_slot_ = 0;
   int attempt_ = 0;
 };

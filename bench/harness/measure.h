@@ -4,7 +4,8 @@
 // From a case to a record: verify, warm up, time, verify again.
 //
 //   Bench bench{.timer = timer, .clock = clock, .sensor = sensor, .budget = {}, ...};
-//   RunRecord record = measure(entry, bench);    // never throws but for ProcessLost
+//   RunRecord record;
+//   measure(entry, bench, record);    // throws nothing but ProcessLost
 #pragma once
 
 #include <string>
@@ -27,7 +28,8 @@ struct Budget {
   int min_samples = 5;
   int max_samples = 500;
   double sample_s = 0.0005;  // a shorter launch is batched until a sample takes this long
-  double cap_s = 20.0;       // wall time of warm-up and window together, whatever the timer says
+  double cap_s = 10.0;       // wall time of warm-up and window together, whatever the timer says;
+                        // below every suite's id_timeout_s, or a hang would be reported instead
 };
 
 struct Bench {

@@ -12,7 +12,7 @@ class Host : public assay::Family {
       : timer_(clock), sensor_(assay::make_blind_sensor("not read on the host")) {}
   [[nodiscard]] assay::DeviceRef device() const override {
     assay::DeviceRef ref;
-    ref.uuid = "host";
+    ref.uuid = assay::kHostUuid;
     ref.name = assay::read_host().cpu_model;
     return ref;
   }

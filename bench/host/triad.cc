@@ -10,7 +10,7 @@
 #include <limits>
 #include <numeric>
 
-#include "kernels/counter_random.cuh"
+#include "kernels/counter_random.h"
 
 namespace assay {
 namespace {

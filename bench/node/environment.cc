@@ -3,10 +3,8 @@
 #include "bench/node/environment.h"
 
 #include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <memory>
 
 namespace assay {
 
@@ -47,21 +45,6 @@ Json recorded_environment() {
     if (const char* value = std::getenv(name)) found[name] = value;
   }
   return found;
-}
-
-Json source_revision(const std::filesystem::path& folder) {
-  std::string quoted = "'";
-  for (const char c : folder.string())
-    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  quoted += "'";
-  const std::string command =
-      "git -C " + quoted + " describe --tags --always --dirty 2>/dev/null </dev/null";
-  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
-  std::array<char, 128> line{};
-  if (pipe == nullptr || std::fgets(line.data(), line.size(), pipe.get()) == nullptr)
-    return nullptr;
-  const std::string text = line.data();
-  return text.substr(0, text.find('\n'));
 }
 
 }  // namespace assay

@@ -4,7 +4,6 @@
 // Time stamps and the environment variables that may change a measurement.
 #pragma once
 
-#include <filesystem>
 #include <string>
 
 #include "reports/json.h"
@@ -17,9 +16,5 @@ namespace assay {
 // From a fixed list of names only (NCCL_*, CUDA_*, CUBLAS_*, ... that change what is measured): an
 // environment holds secrets, and a report is passed on.
 [[nodiscard]] Json recorded_environment();
-
-// "v0.1-3-g1234567" or "1234567-dirty": the revision of the source tree, by git; null where the folder is
-// no checkout (a bundle, an image) or git is missing.
-[[nodiscard]] Json source_revision(const std::filesystem::path& folder);
 
 }  // namespace assay

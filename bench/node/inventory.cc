@@ -6,11 +6,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+#include <charconv>
 
 #include "bench/node/host.h"
 #include "bench/node/nvml.h"
 #include "bench/node/pci.h"
+#include "reports/text.h"
 
 namespace assay {
 namespace {
@@ -59,18 +60,6 @@ class DeviceReader {
 // A member function of Nvml and its name, for DeviceReader's calls.
 #define ASSAY_NVML(function) nvml.function, #function  // NOLINT
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
-// NVML prints an eight-digit PCI domain, sysfs a four-digit one.
-std::string sysfs_bus_id(std::string id) {
-  id = lower(std::move(id));
-  return id.size() == 16 && id.starts_with("0000") ? id.substr(4) : id;
-}
-
 void read_identity(const Nvml& nvml, Device device, GpuInventory& gpu) {
   const DeviceReader reader(nvml, device, gpu.unreadable);
   std::optional<std::string> name;
@@ -86,7 +75,7 @@ void read_identity(const Nvml& nvml, Device device, GpuInventory& gpu) {
   reader.number<unsigned>("module_id", gpu.module_id, ASSAY_NVML(nvmlDeviceGetModuleId), 1);
   nvml_abi::PciInfo pci{};
   if (reader.ok("bus_id", nvml.call(ASSAY_NVML(nvmlDeviceGetPciInfo_v3), device, &pci))) {
-    gpu.bus_id = sysfs_bus_id(pci.bus_id.data());
+    gpu.bus_id = plain_bus_id(pci.bus_id.data());
   }
 }
 
@@ -135,12 +124,23 @@ void read_settings(const Nvml& nvml, Device device, GpuInventory& gpu) {
                           1);
   reader.number<unsigned>("pcie_width_max", gpu.pcie_width_max,
                           ASSAY_NVML(nvmlDeviceGetMaxPcieLinkWidth), 1);
-  reader.number<unsigned>("numa_node", gpu.numa_node, ASSAY_NVML(nvmlDeviceGetNumaNodeId), 1);
   reader.number<unsigned>("slowdown_temperature_c", gpu.slowdown_temperature_c,
                           ASSAY_NVML(nvmlDeviceGetTemperatureThreshold), 1,
                           nvml_abi::kThresholdSlowdown);
-  // A field value of recent drivers, under numbers that differ between them.
-  gpu.unreadable["recovery_action"] = "not read by this version";
+}
+
+// nvmlDeviceGetNumaNodeId speaks of GPUs that are nodes themselves; where the card sits, sysfs
+// knows.
+void read_numa_node(GpuInventory& gpu) {
+  const std::string text = read_trimmed(sysfs_root() / "bus" / "pci" / "devices" /
+                                        gpu.bus_id.value_or("") / "numa_node");
+  int node = -1;
+  (void)std::from_chars(text.data(), text.data() + text.size(), node);
+  if (node >= 0) {
+    gpu.numa_node = node;
+  } else {
+    gpu.unreadable["numa_node"] = "sysfs numa_node: " + (text.empty() ? "not readable" : text);
+  }
 }
 
 void read_mig(const Nvml& nvml, Device device, GpuInventory& gpu) {
@@ -173,17 +173,26 @@ void read_mig(const Nvml& nvml, Device device, GpuInventory& gpu) {
 
 void read_processes(const Nvml& nvml, Device device, GpuInventory& gpu) {
   const DeviceReader reader(nvml, device, gpu.unreadable);
-  std::array<nvml_abi::ProcessInfo, 64> processes{};
-  auto count = static_cast<unsigned>(processes.size());
+  // NVML says how many there are when the room does not suffice; some may come in between.
+  constexpr unsigned kSpare = 16;
+  std::vector<nvml_abi::ProcessInfo> processes(kSpare);
+  auto count = kSpare;
+  if (nvml.nvmlDeviceGetComputeRunningProcesses_v3 != nullptr &&
+      nvml.nvmlDeviceGetComputeRunningProcesses_v3(device, &count, processes.data()) ==
+          nvml_abi::kInsufficientSize) {
+    processes.resize(count + kSpare);
+  }
+  count = static_cast<unsigned>(processes.size());
   const std::string error = nvml.call(ASSAY_NVML(nvmlDeviceGetComputeRunningProcesses_v3), device,
                                       &count, processes.data());
   if (!reader.ok("processes", error)) return;
-  for (unsigned i = 0; i < std::min<unsigned>(count, processes.size()); ++i) {
+  processes.resize(std::min<std::size_t>(count, processes.size()));
+  for (const nvml_abi::ProcessInfo& found : processes) {
     GpuProcess process;
-    process.pid = processes[i].pid;
+    process.pid = found.pid;
     constexpr unsigned long long kNotAvailable = ~0ULL;
-    if (processes[i].used_gpu_memory != kNotAvailable) {
-      process.memory_bytes = static_cast<std::int64_t>(processes[i].used_gpu_memory);
+    if (found.used_gpu_memory != kNotAvailable) {
+      process.memory_bytes = static_cast<std::int64_t>(found.used_gpu_memory);
     }
     gpu.processes.push_back(process);
   }
@@ -228,6 +237,7 @@ GpuInventory read_gpu(const Nvml& nvml, Device device, int index, const GpuTable
   read_identity(nvml, device, gpu);
   read_silicon(nvml, device, gpu);
   read_settings(nvml, device, gpu);
+  read_numa_node(gpu);
   read_mig(nvml, device, gpu);
   read_processes(nvml, device, gpu);
   gpu.before = read_health(nvml, device, gpu.unreadable);

@@ -98,7 +98,6 @@ inline constexpr Return kInsufficientSize = 7;
   X(nvmlDeviceGetMaxPcieLinkWidth, (nvml_abi::Device, unsigned*))                              \
   X(nvmlDeviceGetMaxPcieLinkGeneration, (nvml_abi::Device, unsigned*))                         \
   X(nvmlDeviceGetPcieReplayCounter, (nvml_abi::Device, unsigned*))                             \
-  X(nvmlDeviceGetNumaNodeId, (nvml_abi::Device, unsigned*))                                    \
   X(nvmlDeviceGetComputeRunningProcesses_v3,                                                   \
     (nvml_abi::Device, unsigned*, nvml_abi::ProcessInfo*))                                     \
   X(nvmlDeviceGetCurrentClocksEventReasons, (nvml_abi::Device, unsigned long long*))           \

@@ -87,7 +87,7 @@ void apply_filter(Suite& suite, const std::string& filter) {
   if (filter.empty()) return;
   std::regex expression;
   try {
-    expression = std::regex(filter, std::regex::extended);
+    expression = std::regex(filter);
   } catch (const std::regex_error&) {
     throw Error(ExitCode::kUsage, fmt::format("--filter {}: not a regular expression", filter));
   }

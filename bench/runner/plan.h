@@ -24,7 +24,7 @@ struct Suite {
   std::string title;
   double budget_s = 0;          // wall time of the whole suite, gates included
   int conditioning_rounds = 1;  // recorded, not judged
-  int rounds = 5;               // judged; stage 1 of statistics.md, section 2
+  int rounds = 5;               // judged; stage 1 of docs/METHOD.md, Verdicts
   double stage2_budget_s = 0;   // for rows that stage 1 left undecided
   double id_timeout_s = 20;     // a case without its record after this long hangs
   std::vector<SuiteProcess> processes;
@@ -40,7 +40,7 @@ struct Suite {
 // The suite of that name; Error(kUsage) lists the names that there are.
 [[nodiscard]] Suite find_suite(const std::filesystem::path& folder, const std::string& name);
 
-// Keeps the cases whose id the extended regular expression finds, dropping empty processes.
+// Keeps the cases whose id the (ECMAScript) regular expression finds, dropping empty processes.
 // Error(kUsage) for a bad expression, Error(kNotJudged) when nothing matches.
 void apply_filter(Suite& suite, const std::string& filter);
 

@@ -40,9 +40,11 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 }
 
 // Between fork and exec: only calls that are safe there.
-[[noreturn]] void become(char* const* arguments, char* const* environment, int output) {
+[[noreturn]] void become(pid_t parent, char* const* arguments, char* const* environment,
+                         int output) {
   (void)setpgid(0, 0);
   (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(127);  // it died before the line above
   const int null = open("/dev/null", O_RDONLY);
   (void)dup2(null, STDIN_FILENO);
   (void)dup2(output, STDOUT_FILENO);
@@ -67,8 +69,9 @@ Child::Child(const ChildSpec& spec) {
   }
   const std::vector<char*> argv = pointers(arguments);
   const std::vector<char*> envp = pointers(environment);
+  const pid_t parent = getpid();
   pid_ = fork();
-  if (pid_ == 0) become(argv.data(), envp.data(), output);
+  if (pid_ == 0) become(parent, argv.data(), envp.data(), output);
   const int error = errno;
   close(output);
   if (pid_ < 0) {
@@ -79,31 +82,36 @@ Child::Child(const ChildSpec& spec) {
 
 Child::~Child() { end(); }
 
-void Child::reap(int options) {
+void Child::reap() {
   int status = 0;
-  if (ended_ || waitpid(pid_, &status, options) != pid_) return;
+  if (ended_ || waitpid(pid_, &status, WNOHANG) != pid_) return;
   if (WIFEXITED(status)) {
     ended_ = fmt::format("exit {}", WEXITSTATUS(status));
   } else {
     ended_ = fmt::format("killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
   }
+  (void)kill(-pid_, SIGKILL);  // what it left behind
 }
 
 const std::optional<std::string>& Child::poll() {
-  reap(WNOHANG);
+  reap();
   return ended_;
+}
+
+bool Child::wait(double seconds) {
+  for (int i = 0; i < static_cast<int>(seconds * 50) && !poll(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return ended_.has_value();
 }
 
 void Child::end() {
   if (poll()) return;
   (void)kill(-pid_, SIGTERM);
-  for (int i = 0; i < 50 && !poll(); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  if (!ended_) {
-    (void)kill(-pid_, SIGKILL);
-    reap(0);
-  }
+  if (wait(1)) return;
+  (void)kill(-pid_, SIGKILL);
+  // A process that sits in the driver of a lost GPU does not die: it must not hold up the report.
+  if (!wait(5)) ended_ = "could not be killed";
 }
 
 }  // namespace assay

@@ -5,7 +5,7 @@
 //
 //   Child child({.arguments = {"bin/assay-memory", "--round=0"}, .output = "memory.log"});
 //   while (!child.poll()) ...;
-//   child.end();            // TERM, then KILL after a second, to the group
+//   child.end();            // TERM, then KILL after a second, to the group; 6 s at most
 #pragma once
 
 #include <sys/types.h>
@@ -38,7 +38,8 @@ class Child {
   void end();
 
  private:
-  void reap(int options);
+  void reap();
+  [[nodiscard]] bool wait(double seconds);  // true if it ended
 
   pid_t pid_ = -1;
   std::optional<std::string> ended_;

@@ -6,7 +6,7 @@
 
 namespace assay {
 
-Json benchmark_row(const RunRecord& run, int conditioning_rounds) {
+Json benchmark_row(const RunRecord& run, int conditioning_rounds, std::optional<int> samples_line) {
   Json row = {{"name", run.id},
               {"run_name", run.id},
               {"run_type", "iteration"},
@@ -32,6 +32,7 @@ Json benchmark_row(const RunRecord& run, int conditioning_rounds) {
                   {"status", to_string(run.status)},
                   {"conditioning", run.round < conditioning_rounds},
                   {"started", run.started},
+                  {"samples_line", to_json_value(samples_line)},
                   {"mean_time_ns", run.timing.mean_s * 1e9},
                   {"launches_per_sample", run.timing.launches_per_sample},
                   {"timer", run.timing.timer},

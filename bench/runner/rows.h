@@ -5,12 +5,16 @@
 // line of samples.jsonl.
 #pragma once
 
+#include <optional>
+
 #include "reports/record.h"
 
 namespace assay {
 
 // `iterations` is the number of launches, `real_time` the run's value in nanoseconds an operation.
-[[nodiscard]] Json benchmark_row(const RunRecord& run, int conditioning_rounds);
+// `samples_line` is the run's line in samples.jsonl, counted from 1.
+[[nodiscard]] Json benchmark_row(const RunRecord& run, int conditioning_rounds,
+                                 std::optional<int> samples_line);
 
 // {"id", "device", "round", "launches_per_sample", "samples_s": [...]}
 [[nodiscard]] Json samples_line(const RunRecord& run);

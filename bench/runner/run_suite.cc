@@ -31,7 +31,7 @@ DeviceRef ref_of(const GpuInventory& gpu) { return {gpu.uuid, gpu.name, gpu.inde
 
 DeviceRef host_ref(const Inventory& inventory) {
   DeviceRef ref;
-  ref.uuid = kHostFamily;
+  ref.uuid = kHostUuid;
   ref.name = inventory.host.cpu_model;
   return ref;
 }
@@ -85,8 +85,6 @@ class SuiteRun {
 
  private:
   void prepare() {
-    std::error_code ignored;
-    std::filesystem::remove_all(request_.out / "runs", ignored);
     std::error_code error;
     std::filesystem::create_directories(request_.out / "runs", error);
     if (error) {
@@ -110,7 +108,7 @@ class SuiteRun {
                        {"json_schema_version", 1},
                        {"build",
                         {{"version", ASSAY_VERSION},
-                         {"revision", source_revision(request_.gpu_table)},
+                         {"revision", request_.revision},
                          {"type", ASSAY_BUILD_TYPE},
                          {"compiler", ASSAY_COMPILER}}},
                        {"environment", recorded_environment()},
@@ -147,6 +145,9 @@ class SuiteRun {
       TargetSet set = load_targets(file, table);
       if (set.sku == *gpu.sku) report_.targets.push_back(std::move(set));
     }
+    if (!std::filesystem::is_directory(request_.targets) && !report_.limits.empty()) {
+      require_targets_for(load_targets(request_.targets, table), report_.limits);
+    }
   }
 
   void declare_plan() {
@@ -170,15 +171,18 @@ class SuiteRun {
     plan.budget_s = suite_.budget_s;
   }
 
+  [[nodiscard]] std::string round_title(int round, int rounds) const {
+    if (round < suite_.conditioning_rounds) return "conditioning";
+    return fmt::format("round {} of {}", round - suite_.conditioning_rounds + 1,
+                       rounds - suite_.conditioning_rounds);
+  }
+
   void run_round(int round, int rounds) {
     const double start = elapsed_s();
     for (std::size_t i = 0; i < suite_.processes.size() && !stop_; ++i) {
       const SuiteProcess& process = suite_.processes[i];
-      progress_(fmt::format("{:3.0f} s  {} of {}: {}", elapsed_s(),
-                            round < suite_.conditioning_rounds
-                                ? "conditioning round"
-                                : fmt::format("round {}", round - suite_.conditioning_rounds + 1),
-                            rounds - suite_.conditioning_rounds, process.family));
+      progress_(fmt::format("{:3.0f} s  {}: {}", elapsed_s(), round_title(round, rounds),
+                            process.family));
       run_process(process.family, round, fmt::format("{}-{}", process.family, i),
                   [&](const DeviceRef&) { return process.cases; });
     }
@@ -232,7 +236,7 @@ class SuiteRun {
     }
   }
 
-  // Stage 2 of statistics.md, section 2: fresh runs of the rows that stage 1 left undecided, up to
+  // Stage 2 of docs/METHOD.md, Verdicts: fresh runs of the rows that stage 1 left undecided, up to
   // N, a whole round at a time while there is time.
   void extend_undecided() {
     const int first = suite_.conditioning_rounds + suite_.rounds;
@@ -280,8 +284,11 @@ class SuiteRun {
         for (const std::string& id : process.cases) add_record(device, id);
       }
     }
+    int line = 0;
     for (const RunRecord& run : runs_) {
-      report_.benchmarks.push_back(benchmark_row(run, suite_.conditioning_rounds));
+      const bool sampled = !run.timing.samples_s.empty();
+      report_.benchmarks.push_back(benchmark_row(run, suite_.conditioning_rounds,
+                                                 sampled ? std::optional(++line) : std::nullopt));
     }
     derive_limits(report_);
   }

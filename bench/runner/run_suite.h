@@ -24,7 +24,8 @@
 namespace assay {
 
 struct SuiteRequest {
-  std::string command;  // "accept", "run"
+  std::string command;   // "accept", "run"
+  std::string revision;  // of the source tree that was built; empty if unknown
   Suite suite;
   std::optional<Suite> without_gpu;  // what runs instead where there is no GPU to measure
   std::vector<std::string> gpus;     // indices or UUIDs; empty: all

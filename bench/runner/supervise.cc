@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <fstream>
 #include <optional>
 #include <thread>
@@ -14,7 +15,7 @@
 #include "bench/node/environment.h"
 #include "bench/runner/process.h"
 #include "reports/error.h"
-#include "reports/targets.h"
+#include "reports/merge.h"
 
 namespace assay {
 namespace {
@@ -50,6 +51,7 @@ class LogFollower {
 
 // What the log of one attempt said.
 struct Attempt {
+  std::vector<std::string> open;  // asked for and not begun
   std::vector<RunRecord> records;
   std::optional<std::string> begun;  // a case without its record
   std::optional<std::string> end_message;
@@ -86,6 +88,7 @@ class Supervisor {
  private:
   void attempt(std::vector<std::string>& left) {
     Attempt now;
+    now.open = left;
     try {
       follow(left, now);
     } catch (const Error& error) {
@@ -93,6 +96,7 @@ class Supervisor {
       give_up_on_all(left, RecordStatus::kErrored, error.what());
       return;
     }
+    spoil_last_after_bad_end(now);
     for (RunRecord& record : now.records) {
       std::erase(left, record.id);
       record.device = task_.device;
@@ -100,6 +104,20 @@ class Supervisor {
     }
     if (stop_ || left.empty()) return;
     settle(left, now);
+  }
+
+  // A process that broke after its last record (an uncorrectable error at the end, a crash in the
+  // clean-up) may have broken before: its last result does not count.
+  void spoil_last_after_bad_end(Attempt& now) const {
+    const bool broke = now.end_code == static_cast<int>(ExitCode::kMeasurement) ||
+                       now.end_code == static_cast<int>(ExitCode::kUsage) ||
+                       !(now.ended.starts_with("exit ") && now.end_message);
+    if (stop_ || now.begun || now.records.empty() || !broke) return;
+    RunRecord& last = now.records.back();
+    if (last.status != RecordStatus::kOk) return;
+    last.status = RecordStatus::kErrored;
+    last.message = fmt::format("its process broke after it: {}", now.ended);
+    if (!now.end_message.value_or("").empty()) last.message += ": " + *now.end_message;
   }
 
   // What the process left undone. One that recorded something before it was lost leaves the rest to
@@ -150,29 +168,59 @@ class Supervisor {
   }
 
   [[nodiscard]] std::map<std::string, std::string> environment() const {
-    if (!task_.device.index) return {};
+    if (task_.device.is_host()) return {};
     return {{"CUDA_VISIBLE_DEVICES", task_.device.uuid}};
   }
 
+  // Believes only what this task can have written: a begin of a case that was asked for and is
+  // still open, and the record of the case that was begun, by this round's process on this device.
+  // Anything else is passed over and does not count as a sign of life.
   void take(const std::string& line, Attempt& now) {
     try {
       const Json json = parse_json(line, task_.log.string());
-      const auto type = json.value("type", std::string());
+      const std::string type = json.at("type").get<std::string>();
       if (type == "process") {
         result_.versions = json.at("versions");
       } else if (type == "begin") {
-        now.begun = json.at("id").get<std::string>();
+        const auto id = json.at("id").get<std::string>();
+        if (now.begun || !std::erase(now.open, id)) return;
+        now.begun = id;
       } else if (type == "record") {
-        now.records.push_back(from_json_value<RunRecord>(json.at("record"), task_.log.string()));
+        auto record = from_json_value<RunRecord>(json.at("record"), task_.log.string());
+        if (now.begun != record.id) return;
+        check(record);
+        now.records.push_back(std::move(record));
         now.begun.reset();
       } else if (type == "end") {
         now.end_code = json.at("exit_code").get<int>();
         now.end_message = json.at("message").get<std::string>();
+      } else {
+        return;
       }
       now.last_event = std::chrono::steady_clock::now();
     } catch (const std::exception&) {
       // A line that is no line of ours leaves its case without a record, which is then said.
     }
+  }
+
+  // A record that cannot be true is an error of its run; the report has no room for it.
+  void check(RunRecord& record) const {
+    std::string why;
+    const PrimaryMetric metric = primary_metric_of(record.work, record.timing.median_s);
+    if (record.device.uuid != task_.device.uuid) {
+      why = fmt::format("ran on {} instead of {}", record.device.uuid, task_.device.uuid);
+    } else if (record.round != task_.round) {
+      why = fmt::format("is of round {} instead of {}", record.round, task_.round);
+    } else if (record.status == RecordStatus::kOk &&
+               !(std::isfinite(metric.value) && metric.value > 0 && record.timing.mean_s > 0)) {
+      why = fmt::format("a median time of {} s is no result", record.timing.median_s);
+    }
+    if (why.empty()) return;
+    record.status = RecordStatus::kErrored;
+    record.message = "the record is not believed: " + why;
+    record.timing = {};
+    record.device = task_.device;
+    record.round = task_.round;
   }
 
   void add(const std::string& id, RecordStatus status, const std::string& message) {
@@ -183,7 +231,6 @@ class Supervisor {
     record.round = task_.round;
     record.started = utc_now();
     record.conditions = conditions_of_id(id);
-    record.work.pipe = pipe_of_id(id);
     record.status = status;
     record.message = message;
     result_.records.push_back(std::move(record));

@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-#include "kernels/counter_random.cuh"
+#include "kernels/counter_random.h"
 #include "tests/device/gpu_test.h"
 
 namespace assay {

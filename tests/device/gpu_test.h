@@ -20,7 +20,7 @@ class GpuTest : public ::testing::Test {
   void SetUp() override {
     try {
       device_ = open_cuda_device();
-      stream_.emplace();
+      stream_ = make_stream();
     } catch (const Skip& skip) {
       GTEST_SKIP() << skip.what();
     }

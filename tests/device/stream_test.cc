@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "kernels/counter_random.cuh"
+#include "kernels/counter_random.h"
 #include "kernels/fill.h"
 #include "tests/device/gpu_test.h"
 

@@ -45,7 +45,6 @@ first() {
   mount --bind -o ro /sys "$work/root/sys" # debootstrap has made the few devices that are needed
   mapfile -t variables < <(package_variables)
   code=0
-  # shellcheck disable=SC2016 # it is the inner shell that expands
   env -i "${variables[@]}" HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     chroot "$work/root" sh -c 'cd /opt/assay && exec "$@"' sh "$@" </dev/null >"$log" 2>&1 || code=$?
   unmount

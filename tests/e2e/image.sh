@@ -56,7 +56,6 @@ expect() { # WHAT CODE COMMAND...
     cat "$work/out"
   fi
 }
-# shellcheck disable=SC2016 # the image's shell expands it
 expect "its user is not root" 0 sh -c '[ "$(id -u)" != 0 ]'
 expect "list suites" 0 "$entry" list suites
 expect "accept judges no GPU" 2 "$entry" accept

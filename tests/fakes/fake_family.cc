@@ -4,8 +4,11 @@
 // A benchmark program for tests of the runner: it writes what a real one writes, with the rates of
 // a sound H200, at once. FAKE_FAMILY plants a fault: "hang:ID", "crash:ID", "wrong:ID", "lost:ID"
 // (an errored record), "slow:ID" (20 % slower), "skip:REASON" (no device), "die:" (before the first
-// case), "garbage:ID" (a broken line instead of a record), "once:FILE" with any of them after a "+"
-// only in the first process that is asked for ID (FILE is created).
+// case), "garbage:ID" (a broken line instead of a record),
+// "elsewhere:ID" (measured on another GPU), "zero:ID" (no time passed), "twice:ID" (its record
+// twice), "chatter:ID" (repeats its begin for ever), "teardown:" (dies after the last case),
+// "orphan:" (leaves a child behind), "once:FILE" with any of them after a "+" only in the first
+// process that is asked for ID (FILE is created).
 #include <unistd.h>
 
 #include <cstdlib>
@@ -18,7 +21,6 @@
 #include "bench/node/environment.h"
 #include "bench/runner/supervise.h"
 #include "reports/record.h"
-#include "reports/targets.h"
 
 namespace {
 
@@ -48,6 +50,12 @@ Fault planted_fault(const std::string& ids) {
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
+// "gemm/fp8_e4m3/..." -> "fp8"
+std::string pipe_of(const std::string& id) {
+  if (!id.starts_with("gemm/")) return id.starts_with("host/") ? "host_memory" : "dram";
+  return id.substr(5, id.find_first_of("/_", 5) - 5);
+}
+
 double rate_of(const std::string& pipe) {
   if (pipe == "bf16") return 669e12;
   if (pipe == "fp8") return 1290e12;
@@ -60,15 +68,20 @@ RunRecord record_of(const std::string& id, int round, const Fault& fault) {
   RunRecord record;
   record.id = id;
   record.family = id.substr(0, id.find('/'));
-  record.device = {"as seen by the program", "fake", 0, std::nullopt};
+  // As a real program: the one GPU that it was shown, or the host.
+  const char* shown = std::getenv("CUDA_VISIBLE_DEVICES");
+  record.device = {record.family == "host" || shown == nullptr ? assay::kHostUuid : shown, "fake",
+                   0, std::nullopt};
+  if (fault.hits("elsewhere", id)) record.device.uuid = "GPU-another";
   record.round = round;
   record.started = assay::utc_now();
   record.conditions = assay::conditions_of_id(id);
-  record.work.pipe = assay::pipe_of_id(id);
+  record.work.pipe = pipe_of(id);
   const bool memory = record.work.pipe == "dram" || record.work.pipe == "host_memory";
   (memory ? record.work.bytes : record.work.operations) = 1e12;
   double seconds = 1e12 / rate_of(record.work.pipe) * (1 + 0.001 * (round % 3));
   if (fault.hits("slow", id)) seconds *= 1.25;
+  if (fault.hits("zero", id)) seconds = 0;
   record.timing = {"events", {seconds, seconds, seconds}, 1, seconds,
                    seconds,  "declared 3 samples"};
   record.telemetry.samples = 3;
@@ -116,8 +129,19 @@ int main(int argc, char** argv) {
       continue;
     }
     log.append({{"type", "record"}, {"record", to_json_value(record_of(id, round, fault))}});
+    if (fault.hits("twice", id)) {
+      log.append({{"type", "record"}, {"record", to_json_value(record_of(id, round, fault))}});
+    }
+    if (fault.hits("chatter", id)) {
+      while (true) {
+        log.append({{"type", "begin"}, {"id", id}});
+        usleep(50'000);
+      }
+    }
     if (fault.hits("lost", id)) return 3;
   }
+  if (fault.kind == "teardown") std::abort();
+  if (fault.kind == "orphan" && fork() == 0) pause();
   log.append({{"type", "end"}, {"exit_code", 0}, {"message", ""}});
   return 0;
 }

@@ -59,7 +59,7 @@ Record measured(const std::string& id, double value, double spread,
   metric.level = 0.9375;
   metric.unit = id.starts_with("memory") ? "GB/s" : "TFLOPS";
   metric.primary = true;
-  record.metrics[id.starts_with("memory") ? "gbps" : "tflops"] = metric;
+  record.metrics[id.starts_with("memory") ? "gb_per_s" : "tflops"] = metric;
   record.runs = 5;
   return record;
 }
@@ -186,13 +186,13 @@ TEST(Claims, FewRunsOrABrokenRecordAreInconclusive) {
   Report report = report_of(card("a100-sxm4-80", 108, "8.0"));
   Record one_run = measured(kRead, 1908, 0);
   one_run.runs = 1;
-  one_run.metrics["gbps"].ci_low.reset();
-  one_run.metrics["gbps"].ci_high.reset();
-  one_run.metrics["gbps"].level.reset();
+  one_run.metrics["gb_per_s"].ci_low.reset();
+  one_run.metrics["gb_per_s"].ci_high.reset();
+  one_run.metrics["gb_per_s"].level.reset();
   report.records.push_back(one_run);
   EXPECT_EQ(result_of("D03", report).verdict, ClaimVerdict::kInconclusive);
   report.records[0] = measured(kRead, 1908, 5);
-  report.records[0].metrics["gbps"].level = 0.875;  // four runs
+  report.records[0].metrics["gb_per_s"].level = 0.875;  // four runs
   EXPECT_EQ(result_of("D03", report).verdict, ClaimVerdict::kInconclusive);
   report.records[0] = not_ok(kRead, RecordStatus::kInvalid, "wrong sum");
   EXPECT_EQ(result_of("D03", report).verdict, ClaimVerdict::kInconclusive);

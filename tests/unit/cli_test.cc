@@ -90,8 +90,14 @@ TEST_F(Cli, VersionAndHelp) {
   }
   const Outcome accept = run("accept --help");
   EXPECT_EQ(accept.exit_code, 0);
-  for (const char* word : {"--suite", "--filter", "--gpus", "--targets", "--runs", "--out"}) {
+  for (const char* word : {"--suite", "--gpus", "--targets", "--out", "--format"}) {
     EXPECT_THAT(accept.out, HasSubstr(word));
+  }
+  const Outcome run_help = run("run --help");
+  for (const char* word : {"--filter", "--runs"}) {
+    EXPECT_THAT(run_help.out, HasSubstr(word));
+    EXPECT_THAT(accept.out, Not(HasSubstr(std::string("\n  ") + word)))
+        << "a verdict on a part of the gate set";
   }
 }
 
@@ -100,9 +106,12 @@ TEST_F(Cli, BadUsageIsOneLineAndExit4) {
   expect_usage_error("frob", "unknown command 'frob'; commands: accept, run, judge, report, list");
   expect_usage_error("--frob", "");
   expect_usage_error("accept --frob", "--frob");
-  expect_usage_error("accept --runs 0", "--runs: '0' is not a number from 1 to 1000");
-  expect_usage_error("accept --runs many", "'many'");
-  expect_usage_error("accept --filter '('", "not a regular expression");
+  expect_usage_error("accept --filter memory", "--filter");
+  expect_usage_error("accept --runs 5", "--runs");
+  expect_usage_error("run quick --runs 0", "--runs: Value 0 not in range");
+  expect_usage_error("run quick --runs 1001", "--runs: Value 1001 not in range");
+  expect_usage_error("run quick --runs many", "many");
+  expect_usage_error("run quick --filter '('", "not a regular expression");
   expect_usage_error("accept --format xml", "'xml' is not one of text, json");
   expect_usage_error("run", "SUITE");
   expect_usage_error("run quick more", "more");
@@ -166,6 +175,7 @@ TEST_F(Cli, JudgeByOtherTargets) {
                             kBf16 +
                             "\n"
                             "    metric: tflops\n"
+                            "    pipe: bf16\n"
                             "    floor: 780\n"
                             "    usual: 850\n"
                             "    run_sd_pct: 0.8\n"
@@ -180,7 +190,7 @@ TEST_F(Cli, JudgeByOtherTargets) {
   for (Record& record : other.records) record.device.sku.reset();
   expect_usage_error(
       "judge '" + write("other.json", other) + "' --targets '" + path("strict.yaml") + "'",
-      "the report holds no such card");
+      "targets for 'h200-sxm', but the cards here are: none that is known");
   expect_usage_error("judge '" + good + "' --targets '" + path("missing.yaml") + "'",
                      "missing.yaml");
 }

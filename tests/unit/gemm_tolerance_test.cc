@@ -14,6 +14,8 @@
 namespace assay {
 namespace {
 
+constexpr int kColumns = 64;  // of the check
+
 // BF16 keeps 8 bits of significand: rounding to nearest even on the upper half of the word.
 float to_bf16(float value) {
   std::uint32_t bits = 0;
@@ -33,14 +35,14 @@ TEST(GemmTolerance, FitsTheRoundingOfBf16) {
   double largest = 0;
   for (int block = 0; block < 200'000; ++block) {
     double residual = 0;
-    for (int column = 0; column < 64; ++column) {
+    for (int column = 0; column < kColumns; ++column) {
       const double exact = element(random);
       const double rounded = to_bf16(static_cast<float>(exact));
       residual += (random() & 1U) != 0 ? rounded - exact : exact - rounded;
     }
     largest = std::max(largest, std::fabs(residual));
   }
-  const double tolerance = gemm_tolerance(Precision::kBf16, kDepth);
+  const double tolerance = gemm_tolerance(Precision::kBf16, kDepth, kColumns);
   EXPECT_LT(largest, tolerance);
   EXPECT_GT(largest, 0.3 * tolerance);
 }
@@ -48,10 +50,10 @@ TEST(GemmTolerance, FitsTheRoundingOfBf16) {
 TEST(GemmTolerance, AWrongElementStandsOut) {
   for (const int k : {4096, 8192}) {
     const double sigma = std::sqrt(k) / 3;
-    EXPECT_LT(gemm_tolerance(Precision::kFp32, k), 0.001 * sigma) << "fp32, k = " << k;
-    EXPECT_LT(gemm_tolerance(Precision::kTf32, k), 0.07 * sigma) << "tf32, k = " << k;
-    EXPECT_LT(gemm_tolerance(Precision::kBf16, k), 0.13 * sigma) << "bf16, k = " << k;
-    EXPECT_LT(gemm_tolerance(Precision::kFp8E4M3, k), 0.26 * sigma) << "fp8, k = " << k;
+    EXPECT_LT(gemm_tolerance(Precision::kFp32, k, kColumns), 0.001 * sigma) << "fp32, k = " << k;
+    EXPECT_LT(gemm_tolerance(Precision::kTf32, k, kColumns), 0.07 * sigma) << "tf32, k = " << k;
+    EXPECT_LT(gemm_tolerance(Precision::kBf16, k, kColumns), 0.13 * sigma) << "bf16, k = " << k;
+    EXPECT_LT(gemm_tolerance(Precision::kFp8E4M3, k, kColumns), 0.26 * sigma) << "fp8, k = " << k;
   }
 }
 

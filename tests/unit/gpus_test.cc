@@ -193,7 +193,7 @@ TEST_F(GpuFiles, EachRefusal) {
       {"sm_count: 108", "sm_cuont: 108", "unknown key 'sm_cuont'; did you mean 'sm_count'?"},
       {"sm_count: 108", "sm_count: 0", "sm_count: must be above 0"},
       {"sm_count: 108", "sm_count: 108.5", "sm_count: expected a whole number"},
-      {"dram_gbps: 1935", "dram_gbps: -1", "dram_gbps: must be above 0"},
+      {"dram_gb_per_s: 1935", "dram_gb_per_s: -1", "dram_gb_per_s: must be above 0"},
       {"tdp_w: 300", "tdp_w: 300\ntdp_w: 300", "duplicate key 'tdp_w'"},
       {"tdp_w: 300", "tdp_w: 300\ncolour: red", "unknown key 'colour'; known: "},
       {"\"8.0\"", "80", "compute_capability: expected such as 9.0, found '80'"},
@@ -206,7 +206,7 @@ TEST_F(GpuFiles, EachRefusal) {
       {"  - NVIDIA A100 80GB PCIe", "  - NVIDIA A100 80GB PCIe\n  - A100-80GB-pcie",
        "names: 'A100-80GB-pcie' is there twice; remove one"},
       {"sku: a100-pcie-80", "sku: a100-pcie-81", "sku: 'a100-pcie-81' is not the file's name"},
-      {"nvlink_gbps: 600", "", "missing key 'nvlink_gbps'; add it"},
+      {"nvlink_gb_per_s: 600", "", "missing key 'nvlink_gb_per_s'; add it"},
   };
   for (const Case& c : cases) {
     write("a100-pcie-80.yaml", edited(c.from, c.to));

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "bench/host/triad.h"
-#include "kernels/counter_random.cuh"
+#include "kernels/counter_random.h"
 
 namespace assay {
 namespace {

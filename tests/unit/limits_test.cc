@@ -137,15 +137,31 @@ TEST(Limits, IntervalsOfEachMetric) {
   set_values(report, kRead, 0, {4610, 4604, 4615, 4609, 4612, 4611});
   set_values(report, kCopy, 0, {4281});
   derive_limits(report);
-  const Metric& read = record_of(report, kRead, 0).metrics.at("gbps");
+  const Metric& read = record_of(report, kRead, 0).metrics.at("gb_per_s");
   EXPECT_DOUBLE_EQ(read.value, 4610.5);
   EXPECT_DOUBLE_EQ(*read.ci_low, 4604);
   EXPECT_DOUBLE_EQ(*read.ci_high, 4615);
   EXPECT_DOUBLE_EQ(*read.level, 0.96875);
-  const Metric& copy = record_of(report, kCopy, 0).metrics.at("gbps");
+  const Metric& copy = record_of(report, kCopy, 0).metrics.at("gb_per_s");
   EXPECT_DOUBLE_EQ(copy.value, 4281);
   EXPECT_FALSE(copy.ci_low);
   EXPECT_FALSE(copy.level);
+}
+
+TEST(Limits, ABurstBelowFullClockIsAWarningOnce) {
+  Report report = sample_report(1);
+  Record& record = record_of(report, kBf16, 0);
+  record.conditions.power = Power::kBurst;
+  derive_limits(report);
+  derive_limits(report);
+  EXPECT_EQ(record.judged.warnings.size(), 1U);
+  EXPECT_THAT(record.judged.warnings.at(0), HasSubstr("not at full clock: 1500 MHz"));
+  judge(report);
+  EXPECT_EQ(record.judged.warnings.size(), 1U);
+  EXPECT_TRUE(record.warnings.empty());
+  record.telemetry.sm_clock_mhz = Range{1975, 1980, 1980};
+  derive_limits(report);
+  EXPECT_TRUE(record.judged.warnings.empty());
 }
 
 TEST(Limits, RecordWithoutAMetric) {

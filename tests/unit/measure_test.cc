@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "bench/harness/sampler.h"
+#include "bench/runner/plan.h"
 
 namespace assay {
 namespace {
@@ -200,7 +201,15 @@ TEST_F(Measure, ALostProcessIsRecordedAndTold) {
   EXPECT_EQ(record.message, "cudaErrorIllegalAddress");
 }
 
-// R11: 100 ms of untimed work round a launch of 1 us must not run on for the window's million
+// The runner must not take a case for hung that the harness would have ended by itself.
+TEST(Budget, EveryShippedSuiteWaitsLongerThanTheCap) {
+  for (const Suite& suite :
+       load_all_suites(std::filesystem::path(ASSAY_SOURCE_DIR) / "configs/suites")) {
+    EXPECT_GE(suite.id_timeout_s, 1.5 * Budget{}.cap_s) << suite.name;
+  }
+}
+
+// 100 ms of untimed work round a launch of 1 us must not run on for the window's million
 // launches.
 TEST_F(Measure, TheWallClockEndsWhatTheTimerDoesNotSee) {
   timer_.launch_s = 1e-6;

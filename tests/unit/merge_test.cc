@@ -55,7 +55,7 @@ TEST(Merge, MemoryIsRatedInBytes) {
   RunRecord one = run(0, 1);
   one.work = {0, 2e9, "dram"};
   one.timing.median_s = 0.5;
-  EXPECT_EQ(merge_runs(std::vector{one}, 0).metrics.at("gbps").value, 4);
+  EXPECT_EQ(merge_runs(std::vector{one}, 0).metrics.at("gb_per_s").value, 4);
 }
 
 TEST(Merge, OneWrongRunIsReplacedAndSaid) {

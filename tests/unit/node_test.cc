@@ -109,11 +109,6 @@ TEST_F(Node, OnlyListedVariablesAreRecorded) {
   EXPECT_THAT(utc_now(), MatchesRegex("20..-..-..T..:..:..Z"));
 }
 
-TEST(SourceRevision, IsNullOutsideACheckout) {
-  EXPECT_TRUE(source_revision("/").is_null());
-  EXPECT_TRUE(source_revision("/no such 'folder'").is_null());
-}
-
 TEST(Pci, FindsNvidiaDisplayControllersOnly) {
   const auto root =
       std::filesystem::temp_directory_path() / ("assay-pci-" + std::to_string(getpid()));

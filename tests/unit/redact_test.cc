@@ -85,8 +85,8 @@ TEST(Redact, JudgedAlike) {
   Report plain = telling_report();
   Report report = redacted(plain);
   judge(report);
-  EXPECT_EQ(report.verdict.summary, plain.verdict.summary);
-  EXPECT_EQ(report.verdict.exit_code, plain.verdict.exit_code);
+  EXPECT_EQ(report.verdict->summary, plain.verdict->summary);
+  EXPECT_EQ(report.verdict->exit_code, plain.verdict->exit_code);
   ASSERT_EQ(report.faults.size(), plain.faults.size());
   for (std::size_t i = 0; i < plain.faults.size(); ++i) {
     EXPECT_EQ(report.faults[i].code, plain.faults[i].code);
@@ -103,8 +103,8 @@ TEST(Redact, VocabularySurvivesUnluckyNames) {
     report.context["user"] = name;
     Report hidden = redacted(report);
     judge(hidden);
-    EXPECT_EQ(hidden.verdict.exit_code, report.verdict.exit_code) << name;
-    EXPECT_EQ(hidden.verdict.status, report.verdict.status) << name;
+    EXPECT_EQ(hidden.verdict->exit_code, report.verdict->exit_code) << name;
+    EXPECT_EQ(hidden.verdict->status, report.verdict->status) << name;
     EXPECT_EQ(hidden.faults.size(), report.faults.size()) << name;
   }
 }

@@ -29,7 +29,7 @@ Report failing_report() {
 
 constexpr const char* kGoodNode =
     R"(assay 0.1.0 accept --suite quick   2026-11-30T17:05:12Z   84 s   not root, bare metal
-PASS   1 of 1 GPU: 11 of 11 gates, 4 of 4 measurements.                        exit 0
+PASS   1 of 1 GPU: 10 of 10 gates, 4 of 4 measurements.                        exit 0
 
 GPU 0   NVIDIA H200  S/N 1650000000010  module 1  bus 19:00.0  VBIOS 96.00.CF.00.01  driver 580.159.04
 
@@ -47,7 +47,8 @@ during load       ECC uncorrectable +0  corrected +0  remapped rows +0  PCIe rep
                   hottest 64 C, 23 C below slowdown; power cap in up to 71 % of the samples (normal at 700 W)
 blind spot        a card up to 7.3 % slow in GEMM, 4.7 % in DRAM would still pass
 floors            h200-sxm.yaml 2026-11-30, from 1 card: PROVISIONAL
-not judged        kernel log before this run: needs root
+not judged        NVLink (one GPU); Xid and kernel log (not read)
+                  kernel log before this run: needs root
 report            out/report.json
 )";
 
@@ -106,7 +107,8 @@ during load       ECC uncorrectable +0  corrected +0  remapped rows +0  PCIe rep
 blind spot        a card up to 7.3 % slow in GEMM, 4.7 % in DRAM would still pass
 floors            h200-sxm.yaml 2026-11-30, from 1 card: PROVISIONAL
 warnings          GPU 3 DRAM copy 4GiB: run s.d. 2.25 % is more than 3 x the 0.20 % expected
-not judged        GPU 3 DRAM copy 4GiB: needs stage 2: rerun with --suite standard
+not judged        GPU 3 DRAM copy 4GiB: needs 12 runs in all: rerun assay accept
+                  NVLink (not measured); Xid and kernel log (not read)
                   kernel log before this run: needs root
 report            out/report.json
 )";
@@ -200,10 +202,11 @@ TEST(Render, AReportThatNobodyJudged) {
   EXPECT_THAT(text, Not(HasSubstr("floors ")));
   EXPECT_THAT(text, Not(HasSubstr("exit")));
   const Json json = render_rows_json(report);
-  EXPECT_EQ(json["verdict"], "not_measured");
+  EXPECT_EQ(json["verdict"], "info");
   EXPECT_TRUE(json["exit_code"].is_null());
   EXPECT_EQ(json["counts"]["info"], 4);
   EXPECT_EQ(json["counts"]["not_measured"], 1);
+  EXPECT_TRUE(to_json_value(report)["assay"]["verdict"].is_null());
   EXPECT_THAT(render_markdown(report), HasSubstr("# assay quick: measured, not judged\n"));
 }
 
@@ -255,6 +258,31 @@ TEST(Markdown, NamesVerdictFaultsAndFloors) {
   EXPECT_THAT(text, HasSubstr("1 (provisional)"));
 }
 
+// An unread gate, a warning of the targets and those of runs and verdict are said everywhere.
+TEST(Render, NothingIsDroppedSilently) {
+  Report report = sample_report(1);
+  report.inventory.gpus[0].ecc.reset();
+  report.inventory.gpus[0].unreadable["ecc"] = "nvmlDeviceGetEccMode: Not Supported";
+  report.targets[0].warnings = {"floor of X is too near"};
+  record_of(report, kRead, 0).warnings = {"stalls"};
+  set_values(report, kRead, 0, {4610, 4610, 4610, 4610, 4610});
+  judge(report);
+  const std::string summary = render_summary(report, "r.json");
+  EXPECT_THAT(summary, HasSubstr("9 of 9 gates"));
+  const std::string unread = "GPU 0 ECC mode: nvmlDeviceGetEccMode: Not Supported";
+  EXPECT_THAT(summary, HasSubstr("not judged        " + unread + "\n"));
+  EXPECT_THAT(summary, HasSubstr("PROVISIONAL\n                  floor of X is too near\n"));
+  EXPECT_THAT(summary, HasSubstr("DRAM read 4GiB: stalls\n"));
+  EXPECT_THAT(summary, HasSubstr("DRAM read 4GiB: all runs gave the same value"));
+  const std::string markdown = render_markdown(report);
+  EXPECT_THAT(markdown, HasSubstr("- not judged: " + unread + "\n"));
+  EXPECT_THAT(markdown, HasSubstr("stalls\n"));
+  EXPECT_THAT(markdown, HasSubstr("all runs gave the same value"));
+  const Json json = render_rows_json(report);
+  EXPECT_EQ(json["not_checked"][0], unread);
+  EXPECT_EQ(json["rows"][2]["warnings"].size(), 2U);
+}
+
 TEST(Claims, CountsAtTheEnd) {
   Claim claim;
   claim.id = "D05";
@@ -267,6 +295,11 @@ TEST(Claims, CountsAtTheEnd) {
   EXPECT_EQ(render_claims({result}),
             "D05  confirmed     TF32 is up to 6 times FP32\n     on GPU-1\n     5.4x\n"
             "1 confirmed, 0 refuted, 0 inconclusive, 0 not_measured\n");
+  const Json json = render_claims_json({result});
+  EXPECT_EQ(json["verdict"], "info");
+  EXPECT_EQ(json["rows"][0]["status"], "confirmed");
+  EXPECT_EQ(json["counts"]["confirmed"], 1);
+  EXPECT_EQ(json["counts"]["refuted"], 0);
 }
 
 TEST(FormatText, Figures) {

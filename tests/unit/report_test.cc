@@ -50,6 +50,10 @@ TEST(ReportJson, NamesTheFieldThatIsWrong) {
   json = to_json_value(sample_report(1));
   json["assay"]["plan"]["m"] = "six";
   EXPECT_THAT(refusal(json), HasSubstr("assay.plan.m: expected a whole number"));
+  for (const Json& number : {Json(4'294'967'297), Json(-4'294'967'297), Json(UINT64_MAX)}) {
+    json["assay"]["plan"]["m"] = number;
+    EXPECT_THAT(refusal(json), HasSubstr("assay.plan.m: " + number.dump() + " is out of range"));
+  }
 }
 
 TEST(ReportJson, RefusesWhatIsNoReportAndWhatIsTooNew) {
@@ -58,6 +62,25 @@ TEST(ReportJson, RefusesWhatIsNoReportAndWhatIsTooNew) {
   Json json = to_json_value(sample_report(1));
   json["assay"]["schema_version"] = kSchemaVersion + 1;
   EXPECT_THAT(refusal(json), HasSubstr("newer"));
+  json["assay"]["schema_version"] = 4'294'967'297;
+  EXPECT_THAT(refusal(json), HasSubstr("out of range"));
+}
+
+TEST(ReportJson, WithoutAVerdictStaysWithoutOne) {
+  Report report = sample_report(1);
+  EXPECT_FALSE(report_from_json(to_json_value(report), "r.json").verdict);
+  judge(report);
+  EXPECT_EQ(report_from_json(to_json_value(report), "r.json").verdict->exit_code, 0);
+}
+
+TEST(Report, FindsGpusAndRecords) {
+  const Report report = sample_report(2);
+  const GpuInventory& gpu = report.inventory.gpus[1];
+  EXPECT_EQ(find_gpu(report, gpu.uuid), &gpu);
+  EXPECT_EQ(find_gpu(report, ""), nullptr);
+  EXPECT_EQ(find_record(report, samples::kRead, gpu.uuid)->device.index, 1);
+  EXPECT_EQ(find_record(report, samples::kRead, kHostUuid), nullptr);
+  EXPECT_TRUE(find_record(report, samples::kHostTriad, kHostUuid)->device.is_host());
 }
 
 TEST(ReportJson, ReadsPastFieldsThatItDoesNotKnow) {

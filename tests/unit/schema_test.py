@@ -70,6 +70,16 @@ def damaged(report):
     record = ["assay", "records", 0]
     yield changed("a newer schema version", put(["assay", "schema_version"], 2))
     yield changed("no verdict", drop(["assay", "verdict"]))
+    yield changed("a plan without its GPUs", drop(["assay", "plan", "gpus"]))
+    yield changed("a target without its pipe",
+                  lambda other: other["assay"]["targets"].append(
+                      {"sku": "x", "file": "x.yaml", "date": "2026-11-30", "warnings": [],
+                       "targets": [{"id": "a/b/burst", "metric": "tflops", "floor": 1, "usual": 2,
+                                    "run_sd_pct": 1, "chip_sd_pct": 1, "cards": 1, "source": "x",
+                                    "date": "2026-11-30"}]}))
+    yield changed("a samples line of 0",
+                  lambda other: other["benchmarks"].append(
+                      {"name": "x", "assay": {"id": "x", "device": "host", "samples_line": 0}}))
     yield changed("an unknown verdict", put(["assay", "verdict", "status"], "passed"))
     yield changed("an exit code as text", put(["assay", "verdict", "exit_code"], "0"))
     yield changed("a start without a zone", put(["assay", "started"], "2026-11-30T17:05:12"))
@@ -109,6 +119,10 @@ def main():
         if len(sys.argv) > 1:
             check_writer(sys.argv[1], path, failures)
         report = load(path.read_text())
+        unjudged = copy.deepcopy(report)
+        unjudged["assay"]["verdict"] = None
+        if not validator.is_valid(unjudged):
+            failures.append(f"{path.name}: refused without a verdict, as `assay run` writes it")
         for what, other in damaged(report):
             if validator.is_valid(other):
                 failures.append(f"{path.name}: {what} is let through")

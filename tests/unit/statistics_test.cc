@@ -238,7 +238,7 @@ TEST(Promise, FalseFailOfAReportWithEveryRowAtItsFloor) {
   }
 }
 
-// The other side: a row 3 % below its floor is found (statistics.md, section 2: 99.9 %).
+// The other side: a row 3 % below its floor is found (docs/METHOD.md, Verdicts: 99.9 %).
 TEST(Promise, ThreePercentBelowTheFloorFails) {
   std::mt19937_64 random(3);
   const StagePlan plan = stage_plan(30);

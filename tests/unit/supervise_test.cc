@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <fstream>
 #include <thread>
 
 #include "bench/harness/run_log.h"
@@ -41,7 +42,7 @@ class Supervise : public ::testing::Test {
     task.log = folder_ / "run.jsonl";
     task.output = folder_ / "output.log";
     task.id_timeout_s = 0.5;
-    task.start_timeout_s = 5;
+    task.start_timeout_s = 1;
     return supervise(task, stop_);
   }
 
@@ -100,6 +101,49 @@ TEST_F(Supervise, ABrokenLineIsNoResult) {
   const TaskResult result = supervised("garbage:gemm/tf32/b/burst");
   expect_whole(result);
   EXPECT_EQ(of(result, "gemm/tf32/b/burst").status, RecordStatus::kErrored);
+}
+
+TEST_F(Supervise, ARecordOfAnotherDeviceOrOfNoTimeIsNotBelieved) {
+  TaskResult result = supervised("elsewhere:gemm/tf32/b/burst");
+  expect_whole(result);
+  EXPECT_EQ(of(result, "gemm/tf32/b/burst").status, RecordStatus::kErrored);
+  EXPECT_THAT(of(result, "gemm/tf32/b/burst").message, HasSubstr("ran on GPU-another"));
+  result = supervised("zero:gemm/tf32/b/burst");
+  expect_whole(result);
+  EXPECT_THAT(of(result, "gemm/tf32/b/burst").message, HasSubstr("is no result"));
+}
+
+TEST_F(Supervise, ARecordCountsOnce) { expect_whole(supervised("twice:gemm/tf32/b/burst")); }
+
+TEST_F(Supervise, ChatterIsNoSignOfLife) {
+  const TaskResult result = supervised("chatter:gemm/fp32/c/burst/alone");
+  expect_whole(result);
+  EXPECT_EQ(of(result, "gemm/tf32/b/burst").status, RecordStatus::kOk);
+}
+
+TEST_F(Supervise, DeathAfterTheLastCaseSpoilsIt) {
+  const TaskResult result = supervised("teardown:");
+  expect_whole(result);
+  EXPECT_EQ(of(result, "gemm/tf32/b/burst").status, RecordStatus::kOk);
+  EXPECT_THAT(of(result, "gemm/fp32/c/burst/alone").message, HasSubstr("signal 6"));
+}
+
+TEST_F(Supervise, WhatAProcessLeavesBehindIsEnded) {
+  expect_whole(supervised("orphan:"));
+  const auto orphan_lives = [] {
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      std::ifstream file(entry.path() / "environ", std::ios::binary);
+      std::string variables((std::istreambuf_iterator<char>(file)), {});
+      // Not ourselves, and not a zombie, whose environment is empty.
+      const bool other = entry.path().filename() != std::to_string(getpid());
+      if (other && variables.find("FAKE_FAMILY=orphan:") != std::string::npos) return true;
+    }
+    return false;
+  };
+  for (int i = 0; i < 100 && orphan_lives(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_FALSE(orphan_lives());
 }
 
 TEST_F(Supervise, DeathBeforeTheFirstCase) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reports/error.h"
@@ -26,6 +27,7 @@ constexpr const char* kGood = R"(sku: h200-sxm
 targets:
   - id: gemm/bf16/8192x8192x8192/sustained
     metric: tflops
+    pipe: bf16
     floor: 620
     usual: 669
     run_sd_pct: 0.8
@@ -34,7 +36,8 @@ targets:
     source: one card
     date: 2026-11-30
   - id: memory/read/4GiB/burst
-    metric: gbps
+    metric: gb_per_s
+    pipe: dram
     floor: 4400
     usual: 4610
     run_sd_pct: 0.2
@@ -107,31 +110,34 @@ TEST_F(Targets, EachRefusal) {
     const char* message;
   };
   const std::vector<Case> cases = {
-      {"floor: 620", "flor: 620", "5: unknown key 'flor'; did you mean 'floor'?"},
-      {"floor: 620", "floor: 620\n    floor: 630", "6: duplicate key 'floor', first on line 5"},
-      {"cards: 1\n", "cards: 1\n    owner: me\n", "10: unknown key 'owner'; known: "},
+      {"floor: 620", "flor: 620", "6: unknown key 'flor'; did you mean 'floor'?"},
+      {"floor: 620", "floor: 620\n    floor: 630", "7: duplicate key 'floor', first on line 6"},
+      {"cards: 1\n", "cards: 1\n    owner: me\n", "11: unknown key 'owner'; known: "},
       {"sku: h200-sxm", "sku: h300", "1: sku: no card 'h300' in configs/gpus"},
       {"    source: one card\n", "", "3: missing key 'source'; add it"},
-      {"source: one card", "source: ''", "10: source: empty text"},
+      {"source: one card", "source: ''", "11: source: empty text"},
       {"    date: 2026-11-30\n", "", "3: missing key 'date'; add it"},
-      {"date: 2026-11-30", "date: 30.11.2026", "11: date: expected YYYY-MM-DD, found '30.11.2026'"},
-      {"date: 2026-11-30", "date: 2026-11-31", "11: date: expected YYYY-MM-DD, found '2026-11-31'"},
-      {"date: 2026-11-30", "date: 2026-1-030", "11: date: expected YYYY-MM-DD"},
-      {"floor: 620", "floor: 670", "5: floor: 670 is above the usual figure 669"},
-      {"floor: 620", "floor: 0", "5: floor: must be above 0"},
-      {"floor: 620", "floor: 0x26c", "5: floor: expected a decimal number"},
-      {"floor: 620", "floor: 240", "5: floor: 240 is 0.24 of the data sheet's 989.4"},
+      {"date: 2026-11-30", "date: 30.11.2026", "12: date: expected YYYY-MM-DD, found '30.11.2026'"},
+      {"date: 2026-11-30", "date: 2026-11-31", "12: date: expected YYYY-MM-DD, found '2026-11-31'"},
+      {"date: 2026-11-30", "date: 2026-1-030", "12: date: expected YYYY-MM-DD"},
+      {"floor: 620", "floor: 670", "6: floor: 670 is above the usual figure 669"},
+      {"floor: 620", "floor: 0", "6: floor: must be above 0"},
+      {"floor: 620", "floor: 0x26c", "6: floor: expected a decimal number"},
+      {"floor: 620", "floor: 240", "6: floor: 240 is 0.24 of the data sheet's 989.4"},
       {"floor: 620\n    usual: 669", "floor: 990\n    usual: 999",
-       "5: floor: 990 is 1.00 of the data sheet's 989.4"},
-      {"floor: 4400", "floor: 1100", "14: floor: 1100 is 0.23 of the data sheet's 4800"},
-      {"metric: tflops", "metric: gbps",
-       "4: metric: 'gbps' does not fit this id; expected 'tflops'"},
-      {"metric: gbps", "metric: tflops",
-       "13: metric: 'tflops' does not fit this id; expected 'gbps'"},
-      {"cards: 1\n", "cards: 0\n", "9: cards: expected 1 or more"},
-      {"run_sd_pct: 0.8", "run_sd_pct: -1", "7: run_sd_pct: expected 0 to 50 per cent"},
-      {"chip_sd_pct: 1.2", "chip_sd_pct: 51", "8: chip_sd_pct: expected 0 to 50 per cent"},
-      {"memory/read/4GiB/burst", "gemm/bf16/8192x8192x8192/sustained", "12: id: a second target"},
+       "6: floor: 990 is 1.00 of the data sheet's 989.4"},
+      {"floor: 4400", "floor: 1100", "16: floor: 1100 is 0.23 of the data sheet's 4800"},
+      {"pipe: bf16", "pipe: fp4",
+       "5: pipe: h200-sxm has no 'fp4'; give dram or a pipe of its file"},
+      {"    pipe: bf16\n", "", "3: missing key 'pipe'; add it"},
+      {"metric: tflops", "metric: gb_per_s",
+       "4: metric: 'gb_per_s' does not fit pipe bf16; expected 'tflops'"},
+      {"metric: gb_per_s", "metric: tflops",
+       "14: metric: 'tflops' does not fit pipe dram; expected 'gb_per_s'"},
+      {"cards: 1\n", "cards: 0\n", "10: cards: expected 1 or more"},
+      {"run_sd_pct: 0.8", "run_sd_pct: -1", "8: run_sd_pct: expected 0 to 50 per cent"},
+      {"chip_sd_pct: 1.2", "chip_sd_pct: 51", "9: chip_sd_pct: expected 0 to 50 per cent"},
+      {"memory/read/4GiB/burst", "gemm/bf16/8192x8192x8192/sustained", "13: id: a second target"},
       {"id: gemm/bf16/8192x8192x8192/sustained", "id: gemm/bf16", "3: id: 'gemm/bf16' is no id"},
       {"id: gemm/bf16/8192x8192x8192/sustained", "id: gemm//8192/burst",
        "3: id: 'gemm//8192/burst'"},
@@ -140,7 +146,8 @@ TEST_F(Targets, EachRefusal) {
     std::string text = edited(c.from, c.to);
     // The second target's metric must fit when its id is changed to another pipe.
     if (std::string(c.from) == "memory/read/4GiB/burst") {
-      text.replace(text.find("metric: gbps"), 12, "metric: tflops");
+      text.replace(text.find("metric: gb_per_s"), 16, "metric: tflops");
+      text.replace(text.find("pipe: dram"), 10, "pipe: bf16");
       text.replace(text.find("floor: 4400"), 11, "floor: 600");
     }
     const std::string message = refusal(text);
@@ -154,9 +161,9 @@ TEST_F(Targets, NoTargets) {
 
 TEST_F(Targets, PipeThatTheCardLacks) {
   std::string text = edited("sku: h200-sxm", "sku: a100-sxm4-80");
-  text.replace(text.find("gemm/bf16"), 9, "gemm/fp8_e4m3");
+  text.replace(text.find("pipe: bf16"), 10, "pipe: fp8");
   EXPECT_EQ(refusal(text),
-            "3: id: a100-sxm4-80 has no fp8 (no FP8 before compute capability 8.9); "
+            "5: pipe: a100-sxm4-80 has no fp8 (no FP8 before compute capability 8.9); "
             "remove this target");
 }
 
@@ -171,24 +178,24 @@ TEST_F(Targets, WarnsOfAFloorThatIsTooNear) {
       "2.5 run s.d. + 3 chip s.d. (5.6 %): expect INCONCLUSIVE");
 }
 
-TEST_F(Targets, WarnsWhereThereIsNoLimit) {
-  const TargetSet set = load(edited("gemm/bf16/8192x8192x8192/sustained", "training/gpt2/burst"));
-  ASSERT_EQ(set.warnings.size(), 1U);
-  EXPECT_EQ(set.warnings[0],
-            "floor of training/gpt2/burst has no data-sheet limit to be checked against");
-}
-
-TEST(TargetIds, Pipes) {
-  EXPECT_EQ(pipe_of_id("gemm/bf16/8192x8192x8192/sustained"), "bf16");
-  EXPECT_EQ(pipe_of_id("gemm/fp8_e4m3/8192x8192x8192/sustained"), "fp8");
-  EXPECT_EQ(pipe_of_id("gemm/tf32/1x1x1/burst"), "tf32");
-  EXPECT_EQ(pipe_of_id("gemm/fp64/1x1x1/burst"), "fp64_tc");
-  EXPECT_EQ(pipe_of_id("memory/read/4GiB/burst"), "dram");
-  EXPECT_EQ(pipe_of_id("host/triad/1GiB/burst"), "host_memory");
-  EXPECT_EQ(pipe_of_id("gemm"), "");
-  EXPECT_EQ(pipe_of_id("gemm/fp4/x/burst"), "");
-  EXPECT_EQ(pipe_of_id("links/h2d"), "");
-  EXPECT_EQ(pipe_of_id(""), "");
+TEST(RequireTargets, OfACardThatIsHere) {
+  TargetSet set;
+  set.sku = "h200-sxm";
+  set.file = "mine.yaml";
+  const GpuSpec& h200 = *table().find("h200-sxm");
+  const GpuSpec& a100 = *table().find("a100-sxm4-80");
+  EXPECT_NO_THROW(require_targets_for(set, {a100, h200}));
+  for (const auto& [cards, words] :
+       {std::pair(std::vector{a100}, "the cards here are: a100-sxm4-80;"),
+        std::pair(std::vector<GpuSpec>(), "the cards here are: none that is known;")}) {
+    try {
+      require_targets_for(set, cards);
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::kUsage);
+      EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+    }
+  }
 }
 
 TEST(ShippedTargets, LoadAreSoundAndProvisional) {
@@ -203,7 +210,9 @@ TEST(ShippedTargets, LoadAreSoundAndProvisional) {
     const bool has_fp8 = table().find(set.sku)->datasheet_tflops.contains("fp8");
     for (const Target& target : set.targets) {
       EXPECT_TRUE(target.provisional()) << set.sku << " " << target.id;
-      EXPECT_TRUE(has_fp8 || pipe_of_id(target.id) != "fp8") << set.sku;
+      EXPECT_TRUE(has_fp8 || target.pipe != "fp8") << set.sku;
+      const std::string dtype = target.id.starts_with("gemm/") ? target.id.substr(5) : "dram";
+      EXPECT_TRUE(dtype.starts_with(target.pipe)) << set.sku << " " << target.id;
       EXPECT_GT(target.source.size(), 10U);
     }
     for (const char* id :

@@ -74,6 +74,7 @@ Json cuda_versions() {
 
 CudaFamily::CudaFamily()
     : device_(open_cuda_device()),
+      stream_(make_stream()),
       timer_(stream_.get()),
       sensor_(make_nvml_sensor(device_.ref.uuid)) {}
 

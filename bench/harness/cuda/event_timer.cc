@@ -6,7 +6,7 @@ namespace assay {
 
 std::vector<double> EventTimer::sample(int samples, int per_sample, const LaunchFunction& launch) {
   const auto count = static_cast<std::size_t>(samples);
-  while (events_.size() < count + 1) events_.emplace_back();
+  while (events_.size() < count + 1) events_.push_back(make_event());
   check_cuda(cudaEventRecord(events_[0].get(), stream_), "cudaEventRecord");
   int next = 0;
   for (std::size_t s = 0; s < count; ++s) {

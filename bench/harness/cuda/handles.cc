@@ -43,16 +43,16 @@ void check_cuda(cudaError_t error, const char* call, const std::source_location&
   throw std::runtime_error(text);
 }
 
-CudaStream::CudaStream() {
-  check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
-}
-CudaStream::~CudaStream() {
-  if (stream_ != nullptr) (void)cudaStreamDestroy(stream_);
+CudaStream make_stream() {
+  cudaStream_t stream = nullptr;
+  check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+  return CudaStream(stream);
 }
 
-CudaEvent::CudaEvent() { check_cuda(cudaEventCreate(&event_), "cudaEventCreate"); }
-CudaEvent::~CudaEvent() {
-  if (event_ != nullptr) (void)cudaEventDestroy(event_);
+CudaEvent make_event() {
+  cudaEvent_t event = nullptr;
+  check_cuda(cudaEventCreate(&event), "cudaEventCreate");
+  return CudaEvent(event);
 }
 
 DeviceBuffer::DeviceBuffer(std::int64_t bytes) : bytes_(bytes) {

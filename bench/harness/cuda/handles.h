@@ -22,35 +22,29 @@ namespace assay {
 void check_cuda(cudaError_t error, const char* call,
                 const std::source_location& where = std::source_location::current());
 
-class CudaStream {
+// Owns a handle that `destroy` gives back; move-only.
+template <class Handle, auto destroy>
+class Owner {
  public:
-  CudaStream();
-  ~CudaStream();
-  CudaStream(CudaStream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
-  CudaStream& operator=(CudaStream&& other) noexcept {
-    std::swap(stream_, other.stream_);
+  explicit Owner(Handle handle) : handle_(handle) {}
+  ~Owner() {
+    if (handle_ != nullptr) (void)destroy(handle_);
+  }
+  Owner(Owner&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Owner& operator=(Owner&& other) noexcept {
+    std::swap(handle_, other.handle_);
     return *this;
   }
-  [[nodiscard]] cudaStream_t get() const { return stream_; }
+  [[nodiscard]] Handle get() const { return handle_; }
 
  private:
-  cudaStream_t stream_ = nullptr;
+  Handle handle_;
 };
 
-class CudaEvent {
- public:
-  CudaEvent();
-  ~CudaEvent();
-  CudaEvent(CudaEvent&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
-  CudaEvent& operator=(CudaEvent&& other) noexcept {
-    std::swap(event_, other.event_);
-    return *this;
-  }
-  [[nodiscard]] cudaEvent_t get() const { return event_; }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
+using CudaStream = Owner<cudaStream_t, cudaStreamDestroy>;
+using CudaEvent = Owner<cudaEvent_t, cudaEventDestroy>;
+[[nodiscard]] CudaStream make_stream();  // not blocking the legacy stream
+[[nodiscard]] CudaEvent make_event();    // with timing
 
 class DeviceBuffer {
  public:

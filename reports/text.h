@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Text helpers that know nothing of reports. None of them asks the locale.
+//
+//   counted(2, "GPU")      // "2 GPUs"
+//   split("a/b", '/')      // {"a", "b"}
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+[[nodiscard]] inline std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  while (true) {
+    const auto at = text.find(separator);
+    parts.emplace_back(text.substr(0, at));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
+[[nodiscard]] inline std::string join(const std::vector<std::string>& parts,
+                                      std::string_view separator) {
+  return fmt::format("{}", fmt::join(parts, separator));
+}
+
+// "1 GPU", "2 GPUs".
+template <class Number>
+[[nodiscard]] std::string counted(Number n, std::string_view noun) {
+  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+}
+
+[[nodiscard]] constexpr char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+[[nodiscard]] inline std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = lower(c);
+  return out;
+}
+
+// "00000000:AB:00.0", as NVML writes it, and "0000:ab:00.0", as sysfs does -> the latter.
+[[nodiscard]] inline std::string plain_bus_id(std::string_view id) {
+  constexpr std::size_t kLength = std::string_view("0000:19:00.0").size();
+  if (id.size() > kLength) id.remove_prefix(id.size() - kLength);
+  return lower(id);
+}
+
+// "ab:00.0" in the first PCI domain, for people.
+[[nodiscard]] inline std::string short_bus_id(std::string_view id) {
+  std::string plain = plain_bus_id(id);
+  if (plain.starts_with("0000:")) plain.erase(0, 5);
+  return plain;
+}
+
+}  // namespace assay
