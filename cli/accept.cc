@@ -86,7 +86,9 @@ ExitCode run_run(const MeasureOptions& options) {
   ExitCode code =
       report.records.empty() || !report.complete ? ExitCode::kNotJudged : ExitCode::kPass;
   for (const Record& record : report.records) {
-    if (record.status == RecordStatus::kErrored || record.status == RecordStatus::kInvalid) {
+    if (record.wrong_runs >= 2) {
+      code = worst_of(code, ExitCode::kFail);
+    } else if (record.status == RecordStatus::kErrored || record.status == RecordStatus::kInvalid) {
       code = worst_of(code, ExitCode::kMeasurement);
     } else if (record.status == RecordStatus::kSkipped) {
       code = worst_of(code, ExitCode::kNotJudged);

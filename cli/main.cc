@@ -198,14 +198,25 @@ int run_program(int argc, char** argv) {
 }  // namespace
 }  // namespace assay
 
+namespace {
+
+// One line, whatever was in an argument; a closed or full stderr is no reason to die of.
+void complain(std::string message) {
+  std::replace_if(
+      message.begin(), message.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  std::fputs(("assay: " + message + "\n").c_str(), stderr);
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   try {
     return assay::run_program(argc, argv);
   } catch (const assay::Error& error) {
-    fmt::print(stderr, "assay: {}\n", error.what());
+    complain(error.what());
     return static_cast<int>(error.code());
   } catch (const std::exception& error) {
-    fmt::print(stderr, "assay: internal error: {}\n", error.what());
+    complain(std::string("internal error: ") + error.what());
     return static_cast<int>(assay::ExitCode::kMeasurement);
   }
 }

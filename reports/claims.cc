@@ -57,6 +57,9 @@ std::string not_ok_reason(const Record& record) {
 // Empty if the record has an interval that can decide, else why it has none.
 std::string weakness(const Record& record) {
   if (record.status != RecordStatus::kOk) return not_ok_reason(record);
+  if (record.verification.status != VerificationStatus::kVerified) {
+    return fmt::format("the result of {} was not verified", record.id);
+  }
   const Metric* metric = primary_metric(record);
   if (metric == nullptr) return fmt::format("{} has no figure", record.id);
   const bool too_few = metric->level && *metric->level < kLowestLevel;
@@ -167,6 +170,11 @@ Outcome judge_ran(const ClaimCheck& check, const Report& report, const GpuInvent
   const Record* record = find_record(report, check.id, gpu.uuid);
   if (record == nullptr) {
     return {ClaimVerdict::kNotMeasured, "", fmt::format("needs {}; not in this report", check.id)};
+  }
+  if (record->status == RecordStatus::kOk &&
+      record->verification.status != VerificationStatus::kVerified) {
+    return {ClaimVerdict::kInconclusive, "",
+            fmt::format("the result of {} was not verified", record->id)};
   }
   if (record->status == RecordStatus::kOk) {
     return {check.equals == "ok" ? ClaimVerdict::kConfirmed : ClaimVerdict::kRefuted,

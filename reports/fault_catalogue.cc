@@ -33,7 +33,7 @@ constexpr FaultKind kCatalogue[] = {
      {"set the limit back, rerun assay accept", "do not RMA"}},
     {"PWR-02", kFail, "host", kSlowsLoad, kRaised, "power brake asserted",
      {"power supplies and feed", "power cap in the BMC", kRecheck}},
-    {"CLK-01", kFail, "operator", kSlowsLoad, kNotYet, "clock held without a reason",
+    {"CLK-01", kFail, "operator", kSlowsLoad, kRaised, "clock held without a reason",
      {"nvidia-smi -rgc", kRecheck}},
     {"THM-01", kFail, "host", kSlowsLoad, kRaised, "thermal slowdown",
      {"airflow or cold plate, inlet temperature", kRecheck, kRma}},

@@ -122,15 +122,24 @@ void Gates::check_counts() {
     return;
   }
   fault.title = fmt::format("{}; missing: {}", count, join(missing_in_nvml(), ", "));
-  if (inventory_.host.virtualisation == "container") {
-    // A container sees the whole bus and only the GPUs that it was given: hidden and lost look
-    // alike.
+  const std::vector<std::string> missing = missing_in_nvml();
+  const bool hidden = std::all_of(missing.begin(), missing.end(), [&](const std::string& id) {
+    const auto& ids = inventory_.hidden_gpus;
+    return std::find(ids.begin(), ids.end(), id) != ids.end();
+  });
+  if (hidden || inventory_.host.virtualisation == "container") {
+    // A container or a job sees the whole bus and only the GPUs that it was given: hidden and lost
+    // look alike.
     fault.severity = Severity::kNotJudged;
     fault.owner = "operator";
     fault.confidence = "suspected";
-    fault.title += ": hidden from this container, or lost";
+    fault.title += ": hidden from this container or job, or lost";
     fault.actions.insert(fault.actions.begin(),
                          "run on the host, or give the container all GPUs (--gpus all)");
+  }
+  if (!inventory_.nvml_error.empty()) {
+    results_.faults.push_back(make_fault("UNK-01", nullptr, "NVML: " + inventory_.nvml_error));
+    results_.faults.back().evidence = {"inventory.nvml_error"};
   }
   // A bus that could not be listed leaves NVML's count alone.
   gate(on_bus == 0 ? std::nullopt : std::optional(in_nvml >= on_bus), "GPU count",
@@ -162,7 +171,8 @@ void Gates::check_sharing(const GpuInventory& gpu) {
 
 std::optional<std::int64_t> delta(std::optional<std::int64_t> before,
                                   std::optional<std::int64_t> after) {
-  if (!before || !after) return std::nullopt;
+  // NVML's counters are unsigned: a negative one was not read from it.
+  if (!before || !after || *before < 0 || *after < 0) return std::nullopt;
   return *after - *before;
 }
 
@@ -346,6 +356,10 @@ std::vector<std::string> not_checked(const Report& report) {
   return lines;
 }
 
+// A slowdown in fewer of a row's samples than this is a warning: one reading of 5 ms drains no
+// node.
+constexpr double kFaultyShare = 0.05;
+
 std::vector<Fault> check_load(const Report& report) {
   std::vector<Fault> faults;
   const auto add = [&](std::string_view code, const GpuInventory& gpu, std::string title,
@@ -363,6 +377,15 @@ std::vector<Fault> check_load(const Report& report) {
                       std::max(1.0, 100 * brake.worst)),
           std::move(brake));
     }
+    LoadFinding other = find_reasons(report, gpu, {"hw_slowdown"});
+    if (other.worst >= kFaultyShare && brake.worst <= 0 &&
+        find_reasons(report, gpu, {"hw_thermal_slowdown"}).worst <= 0) {
+      add("CLK-01", gpu,
+          fmt::format(
+              "{}: hardware slowdown without a named cause in up to {:.0f} % of the samples",
+              name_of(gpu), 100 * other.worst),
+          std::move(other));
+    }
     LoadFinding thermal = find_reasons(report, gpu, {"hw_thermal_slowdown", "sw_thermal_slowdown"});
     if (thermal.worst > 0) {
       std::string title = fmt::format("{}: thermal slowdown in up to {:.0f} % of the samples",
@@ -371,7 +394,9 @@ std::vector<Fault> check_load(const Report& report) {
       if (gpu.slowdown_temperature_c) {
         title += fmt::format("; slowdown at {:.0f} C", *gpu.slowdown_temperature_c);
       }
+      const bool passing = thermal.worst < kFaultyShare;
       add("THM-01", gpu, std::move(title), std::move(thermal));
+      if (passing) faults.back().severity = Severity::kWarn;
     }
   }
   return faults;

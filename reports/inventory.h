@@ -175,8 +175,10 @@ struct HostInventory {
 };
 
 struct Inventory {
-  std::vector<GpuInventory> gpus;          // as NVML sees them
-  std::vector<std::string> pci_gpus;       // bus ids of NVIDIA display controllers on the PCI bus
+  std::vector<GpuInventory> gpus;     // as NVML sees them
+  std::vector<std::string> pci_gpus;  // bus ids of NVIDIA display controllers on the PCI bus
+  // Those of pci_gpus that are not ours to use: no device node that we may open, or given to vfio.
+  std::vector<std::string> hidden_gpus;
   std::optional<std::string> driver;       // "580.159.04"; null: no kernel driver loaded
   std::optional<std::string> cuda_driver;  // highest CUDA that the driver serves, "13.0"
   std::optional<std::string> nvml;         // NVML's version; null: not found or not initialised
@@ -187,6 +189,7 @@ struct Inventory {
   static void fields(Self& self, Archive& archive) {
     archive("gpus", self.gpus);
     archive("pci_gpus", self.pci_gpus);
+    archive("hidden_gpus", self.hidden_gpus);
     archive("driver", self.driver);
     archive("cuda_driver", self.cuda_driver);
     archive("nvml", self.nvml);

@@ -11,7 +11,6 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <set>
 #include <sstream>
 #include <vector>
@@ -22,6 +21,7 @@ namespace assay {
 namespace {
 
 constexpr int kMaxDepth = 100;
+constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30;
 
 std::string position(std::string_view text, std::size_t byte) {
   const std::string_view before = text.substr(0, std::min(byte, text.size()));
@@ -137,6 +137,12 @@ class TemporaryFile {
   bool renamed_ = false;
 };
 
+void write_to_device(const std::filesystem::path& path, std::string_view text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text << std::flush;
+  if (!file) throw Error(ExitCode::kMeasurement, path.string() + ": cannot write");
+}
+
 }  // namespace
 
 Json parse_json(std::string_view text, std::string_view source) {
@@ -174,23 +180,42 @@ std::string read_file(const std::filesystem::path& path) {
   if (!file) {
     throw Error(ExitCode::kUsage, path.string() + ": cannot read: " + std::strerror(errno));
   }
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  // Read in pieces: a pipe or a device has no size, and may have no end.
+  std::string text;
+  std::vector<char> piece(std::size_t{1} << 20);
+  while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {
+    text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
+    if (text.size() > kMaxFileBytes) {
+      throw Error(ExitCode::kUsage, path.string() + ": larger than 1 GiB: no report of ours");
+    }
+  }
   if (file.bad()) throw Error(ExitCode::kUsage, path.string() + ": reading failed");
   return text;
 }
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view text) {
-  if (path.has_parent_path()) {
-    std::error_code error;
-    std::filesystem::create_directories(path.parent_path(), error);
+  std::error_code error;
+  // What a symbolic link points to is replaced, not the link.
+  const std::filesystem::path resolved = std::filesystem::canonical(path, error);
+  const std::filesystem::path target = error ? path : resolved;
+  const std::filesystem::file_status status = std::filesystem::status(target, error);
+  if (std::filesystem::is_directory(status)) {
+    throw Error(ExitCode::kUsage, target.string() + ": is a folder, not a file");
+  }
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    write_to_device(target, text);  // a terminal, a pipe: nothing to replace
+    return;
+  }
+  if (target.has_parent_path()) {
+    std::filesystem::create_directories(target.parent_path(), error);
     if (error) {
       throw Error(ExitCode::kMeasurement,
-                  path.parent_path().string() + ": cannot create the folder: " + error.message());
+                  target.parent_path().string() + ": cannot create the folder: " + error.message());
     }
   }
-  TemporaryFile file(path);
+  TemporaryFile file(target);
   file.write_all(text);
-  file.rename_to(path);
+  file.rename_to(target);
 }
 
 }  // namespace assay

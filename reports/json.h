@@ -34,8 +34,9 @@ using Json = nlohmann::ordered_json;
 
 // Writes `text` to a temporary file beside `path`, flushes it to the disk and renames it: a reader
 // sees the old file or the new one, never a part. Mode 0600 (reports name serials and hosts).
-// Throws Error(kMeasurement) and leaves the old file when the disk is full or the folder is not
-// writable.
+// A symbolic link is followed; a device or a pipe is written to, not replaced. Throws
+// Error(kMeasurement) and leaves the old file when the disk is full or the folder is not writable,
+// Error(kUsage) for a folder.
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace assay

@@ -63,28 +63,46 @@ class Judge {
   std::vector<Record*> unexplained_;  // FAILs that no fault explains yet
 };
 
-// A wrong result needs no target, and two processes that saw it: one fault a GPU.
+// Rounds, each of fresh processes, in which any case of this GPU gave a wrong result.
+int wrong_rounds(const Report& report, const std::string& uuid) {
+  std::set<Json> rounds;
+  for (const Json& row : report.benchmarks) {
+    const Json ours = row.value("assay", Json::object());
+    if (ours.value("device", "") == uuid && ours.value("status", "") == "invalid") {
+      rounds.insert(row.value("repetition_index", Json()));
+    }
+  }
+  return static_cast<int>(rounds.size());
+}
+
+// A wrong result needs no target. Seen by two fresh processes, whichever the case, it is that GPU's
+// fault; seen once, the GPU is not judged sound.
 void Judge::find_wrong_results() {
   std::map<std::string, std::size_t> fault_of;
   for (Record& record : report_.records) {
-    if (record.device.is_host() || record.status != RecordStatus::kInvalid) continue;
-    if (record.wrong_runs < 2) {
-      if (record.wrong_runs == 1) record.judged.reason += " (one run: not confirmed)";
+    if (record.device.is_host() || record.wrong_runs == 0) continue;
+    const int confirmations =
+        std::max(record.wrong_runs, wrong_rounds(report_, record.device.uuid));
+    if (confirmations < 2) {
+      record.judged.status = JudgedStatus::kInconclusive;
+      record.judged.reason = "wrong result in one run, not confirmed: rerun assay accept";
+      raise(ExitCode::kNotJudged);
       continue;
     }
     record.judged.status = JudgedStatus::kFail;
     record.judged.reason = "wrong result, confirmed by a fresh process";
     const auto [at, fresh] = fault_of.try_emplace(record.device.uuid, report_.faults.size());
     if (fresh) {
+      const std::string& what = record.message.empty() ? record.warnings.front() : record.message;
       Fault fault = make_fault("SDC-01", find_gpu(report_, record.device.uuid),
-                               fmt::format("{}: {}", case_title(record.id), record.message));
+                               fmt::format("{}: {}", case_title(record.id), what));
       fault.scope.uuid = record.device.uuid;
       fault.confidence = "confirmed";
       report_.faults.push_back(std::move(fault));
     }
     Fault& fault = report_.faults[at->second];
     fault.evidence.push_back(record.id);
-    fault.confirmed_runs = std::max(fault.confirmed_runs, record.wrong_runs);
+    fault.confirmed_runs = std::max(fault.confirmed_runs, confirmations);
   }
 }
 
@@ -101,7 +119,10 @@ Fault* Judge::explanation_of(const Record& record) {
 
 void Judge::explain_failures() {
   for (Record& record : report_.records) {
-    if (record.judged.status != JudgedStatus::kFail || record.status != RecordStatus::kOk) continue;
+    if (record.judged.status != JudgedStatus::kFail || record.status != RecordStatus::kOk ||
+        record.wrong_runs > 0) {
+      continue;
+    }
     Fault* fault = explanation_of(record);
     if (fault == nullptr) {
       unexplained_.push_back(&record);
@@ -214,13 +235,14 @@ void Judge::find_lone_failures() {
 
 void Judge::raise_for_rows() {
   for (const Record& record : report_.records) {
+    if (record.device.is_host()) continue;
     const bool has_target = record.judged.floor.has_value();
     if (record.judged.status == JudgedStatus::kFail) raise(ExitCode::kFail);
-    if (!has_target) continue;
-    if (record.judged.status == JudgedStatus::kInconclusive ||
-        record.judged.status == JudgedStatus::kNotMeasured) {
+    if (has_target && (record.judged.status == JudgedStatus::kInconclusive ||
+                       record.judged.status == JudgedStatus::kNotMeasured)) {
       raise(ExitCode::kNotJudged);
     }
+    // A row that broke is the suite's own failure, with a floor or without.
     const bool own_fault = record.status == RecordStatus::kErrored ||
                            (record.status == RecordStatus::kInvalid && record.wrong_runs == 0);
     const bool explained =
@@ -296,6 +318,11 @@ std::string Judge::open_points() const {
   add(static_cast<std::size_t>(count(JudgedStatus::kInconclusive)), "measurement", "undecided");
   add(static_cast<std::size_t>(count(JudgedStatus::kNotMeasured)) + missing_rows(report_).size(),
       "measurement", "missing");
+  const auto broke =
+      std::count_if(report_.records.begin(), report_.records.end(), [](const Record& r) {
+        return !r.judged.floor && !r.device.is_host() && r.status == RecordStatus::kErrored;
+      });
+  add(static_cast<std::size_t>(broke), "measurement", "broke");
   add(unjudged_gpus(report_).size(), "GPU", "not judged");
   for (const Fault& fault : report_.faults) {
     if (fault.severity == Severity::kNotJudged) points.push_back(fault.code);
@@ -331,6 +358,9 @@ void Judge::conclude() {
   for (const Fault& fault : report_.faults) {
     if (fault.severity == Severity::kFail) raise(ExitCode::kFail);
     if (fault.severity == Severity::kNotJudged) raise(ExitCode::kNotJudged);
+  }
+  for (const std::string& uuid : report_.plan.gpus) {
+    if (find_gpu(report_, uuid) == nullptr) raise(ExitCode::kNotJudged);
   }
   if (!report_.complete || judged_gpus() == 0 || !missing_rows(report_).empty() ||
       !unjudged_gpus(report_).empty()) {

@@ -25,7 +25,8 @@ void derive_limits(Report& report);
 // verdict.
 void judge(Report& report);
 
-// The rows (index into report.records) that stage 1 left undecided and stage 2 would extend.
+// The rows (index into report.records) that stage 1 left undecided and stage 2 would extend, by
+// limits that have been derived.
 [[nodiscard]] std::vector<std::size_t> undecided_rows(const Report& report);
 
 // The target by which a record is judged: of its card's SKU and of its id; null for a record that

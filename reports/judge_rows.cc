@@ -92,6 +92,14 @@ std::string unfit(const Record& record, const Target& target, const Metric* metr
   if (record.verification.status != VerificationStatus::kVerified) {
     return "the result was not verified";
   }
+  // What is better when lower (a time) has no such limit.
+  if (metric->better == Better::kHigher) {
+    if (!record.limit.highest) return "no limit is known: a figure that cannot be real would pass";
+    if (const auto& sheet = record.limit.datasheet;
+        sheet && !(target.floor >= 0.25 * *sheet && target.floor <= *sheet)) {
+      return fmt::format("the floor is outside 0.25-1.00 of the limit {:g}", *sheet);
+    }
+  }
   if (record.limit.share_at_clock && !(*record.limit.share_at_clock <= kHighestShareAtClock)) {
     return fmt::format("{:.2f} x the limit at the measured clock: check dtype, data and sparsity",
                        *record.limit.share_at_clock);
@@ -181,7 +189,9 @@ std::vector<MissingRow> missing_rows(const Report& report) {
     if (set == nullptr || gpu.mig == true || !under_test(report, gpu)) continue;
     for (const std::string& id : report.plan.gate_ids) {
       if (set->find(id) == nullptr) continue;
-      if (find_record(report, id, gpu.uuid) == nullptr) missing.push_back({id, gpu.uuid});
+      const Record* record = find_record(report, id, gpu.uuid);
+      const bool judged = record != nullptr && target_of(report, *record) != nullptr;
+      if (!judged) missing.push_back({id, gpu.uuid});
     }
   }
   return missing;

@@ -76,6 +76,7 @@ struct Tally {
   int ok = 0;
   int wrong = 0;
   int errored = 0;
+  int skipped = 0;
   std::string message;  // of the last run that was not ok
 };
 
@@ -91,7 +92,7 @@ void settle_status(Record& record, const Tally& tally) {
   }
   if (record.status != RecordStatus::kOk) {
     record.message = tally.message;
-  } else if (tally.wrong + tally.errored > 0) {
+  } else if (tally.wrong + tally.errored + tally.skipped > 0) {
     add_warning(record, "a run failed and was replaced: " + tally.message);
   }
 }
@@ -108,6 +109,7 @@ void count(Tally& tally, const RunRecord& run) {
       ++tally.errored;
       break;
     case RecordStatus::kSkipped:
+      ++tally.skipped;
       break;
   }
 }

@@ -285,6 +285,7 @@ Inventory read_inventory(const GpuTable& table) {
   Inventory inventory;
   inventory.host = read_host();
   inventory.pci_gpus = nvidia_gpus_on_pci(sysfs_root());
+  inventory.hidden_gpus = hidden_gpus(sysfs_root(), inventory.pci_gpus);
   inventory.driver = loaded_driver();
   std::string why;
   if (const auto nvml = Nvml::open(&why)) {

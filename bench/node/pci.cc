@@ -2,12 +2,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/node/pci.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 
 namespace assay {
+namespace {
+
+// Whether the driver knows the card and its device node is not ours to open. A card that is lost
+// keeps its node, and opening that fails otherwise.
+bool node_is_closed(const std::string& bus_id) {
+  std::ifstream facts("/proc/driver/nvidia/gpus/" + bus_id + "/information");
+  constexpr std::string_view kKey = "Device Minor:";
+  for (std::string line; std::getline(facts, line);) {
+    if (!line.starts_with(kKey)) continue;
+    const std::size_t digits = line.find_first_of("0123456789");
+    if (digits == std::string::npos) return false;
+    const int node = open(("/dev/nvidia" + line.substr(digits)).c_str(), O_RDWR | O_CLOEXEC);
+    if (node < 0) return errno == ENOENT || errno == EACCES || errno == EPERM;
+    close(node);
+  }
+  return false;
+}
+
+}  // namespace
 
 std::filesystem::path sysfs_root() {
   const char* root = std::getenv("ASSAY_SYSFS");
@@ -36,6 +60,18 @@ std::vector<std::string> nvidia_gpus_on_pci(const std::filesystem::path& sysfs) 
   }
   std::sort(bus_ids.begin(), bus_ids.end());
   return bus_ids;
+}
+
+std::vector<std::string> hidden_gpus(const std::filesystem::path& sysfs,
+                                     const std::vector<std::string>& bus_ids) {
+  std::vector<std::string> hidden;
+  for (const std::string& id : bus_ids) {
+    std::error_code error;
+    const auto driver =
+        std::filesystem::read_symlink(sysfs / "bus" / "pci" / "devices" / id / "driver", error);
+    if (driver.filename() == "vfio-pci" || node_is_closed(id)) hidden.push_back(id);
+  }
+  return hidden;
 }
 
 }  // namespace assay

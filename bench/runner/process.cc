@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +21,9 @@ extern char** environ;
 
 namespace assay {
 namespace {
+
+// What a program may write into one file: its logs must not fill the disk.
+constexpr rlim_t kMaxFileBytes = rlim_t{256} << 20;
 
 std::vector<std::string> merged_environment(const std::map<std::string, std::string>& changes) {
   std::vector<std::string> result;
@@ -45,6 +49,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   (void)setpgid(0, 0);
   (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);  // it died before the line above
+  const rlimit log_size{kMaxFileBytes, kMaxFileBytes};
+  (void)setrlimit(RLIMIT_FSIZE, &log_size);
   const int null = open("/dev/null", O_RDONLY);
   (void)dup2(null, STDIN_FILENO);
   (void)dup2(output, STDOUT_FILENO);

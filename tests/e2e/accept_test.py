@@ -130,10 +130,10 @@ class Verdicts(Node):
         self.assertEqual(self.record(BF16)["status"], "invalid")
         self.assertGreaterEqual(self.record(BF16)["wrong_runs"], 2)
 
-    def test_one_wrong_run_is_replaced(self):
+    def test_one_wrong_run_is_replaced_and_leaves_the_card_unjudged(self):
         result = self.run_assay("accept", fault=f"once:{self.dir}/flag+wrong:{BF16}")
-        self.assertNotEqual(result.returncode, 1, result.stdout)
-        self.assertIn("replaced", result.stdout + json.dumps(self.record(BF16)))
+        self.expect(result, 2, "not confirmed")
+        self.assertIn("replaced", json.dumps(self.record(BF16)["warnings"]))
 
     def test_settings_that_explain_a_fail(self):
         self.expect(self.run_assay("accept", FAKE_NVML_POWER_LIMIT_W=500), 1, "PWR-01",
@@ -176,6 +176,46 @@ class NotJudged(Node):
 
 
 class Faults(Node):
+    def test_rows_that_are_wrong_once_each_confirm_each_other(self):
+        self.run_assay("accept", fault=f"once:{self.dir}/a+wrong:{BF16}")
+        first = self.report()
+        wrong = next(r for r in first["benchmarks"] if r["assay"]["status"] == "invalid")
+        other = "memory/copy/4GiB/burst"
+        for row in first["benchmarks"]:  # a second case, wrong in another round
+            if row["assay"]["id"] == other and row["repetition_index"] == 3:
+                row["assay"]["status"] = wrong["assay"]["status"]
+        for record in first["assay"]["records"]:
+            if record["id"] == other:
+                record["wrong_runs"] = 1
+                record["warnings"] = ["a run failed and was replaced: wrong result"]
+        (self.dir / "two.json").write_text(json.dumps(first))
+        self.expect(self.run_assay("judge", "two.json"), 1, "SDC-01")
+
+    def test_a_card_lost_under_load_is_named(self):
+        result = self.run_assay("accept", FAKE_NVML_FAIL="nvmlDeviceGetHandleByUUID")
+        self.expect(result, 1, "GPU-03", "1650000000000")
+
+    def test_a_row_without_a_floor_that_breaks_is_no_pass(self):
+        id_ = "gemm/fp32/4096x4096x4096/burst"
+        self.suite("gemm", "")
+        self.expect(self.run_assay("accept", "--suite", "gemm", fault=f"crash:{id_}"), 3, "signal 6")
+
+    def test_a_program_on_another_card_clears_nothing(self):
+        self.expect(self.run_assay("accept", fault=f"elsewhere:{BF16}"), 3, "GPU-another")
+
+    def test_no_process_is_left_behind(self):
+        self.run_assay("accept", fault="orphan:")
+        left = [p for p in Path("/proc").glob("[0-9]*/environ")
+                if f"ASSAY_CONFIGS={self.dir}".encode() in self.read(p)]
+        self.assertEqual(left, [])
+
+    @staticmethod
+    def read(path):
+        try:
+            return path.read_bytes()
+        except OSError:
+            return b""
+
     def test_a_hang_costs_its_own_row_only(self):
         result = self.run_assay("accept", fault=f"hang:{BF16}")
         self.expect(result, 3, BF16, "hung")

@@ -57,6 +57,7 @@ TEST(Catalogue, ReachableCodesAreTheOnesRaised) {
       [](Report& r) { r.inventory.gpus[1].power_limit_w = 500; },
       [](Report& r) { r.records[0].telemetry.event_reasons["hw_power_brake_slowdown"] = 1; },
       [](Report& r) { r.records[0].telemetry.event_reasons["hw_thermal_slowdown"] = 1; },
+      [](Report& r) { r.records[0].telemetry.event_reasons["hw_slowdown"] = 1; },
       [](Report& r) { r.inventory.gpus[1].ecc = false; },
       [](Report& r) { r.inventory.gpus[1].after.ecc_uncorrected_volatile = 1; },
       [](Report& r) { r.inventory.gpus[1].after.remap_pending = true; },
@@ -127,7 +128,7 @@ TEST(Gates, OneChangeOneFault) {
          i.gpus.pop_back();
          i.host.virtualisation = "container";
        },
-       "hidden from this container, or lost"},
+       "hidden from this container or job, or lost"},
       {"UNK-01", Severity::kNotJudged,
        [](I& i) {
          i.gpus.clear();
@@ -170,6 +171,32 @@ TEST(Gates, OneChangeOneFault) {
     EXPECT_THAT(gates.faults[0].evidence, Not(IsEmpty())) << c.code;
     EXPECT_THAT(gates.faults[0].evidence, Each(HasSubstr("inventory."))) << c.code;
   }
+}
+
+TEST(Gates, AGpuThatIsNotOursIsHiddenAndOneThatIsIsMissing) {
+  Inventory inventory = sample_inventory(2);
+  inventory.host.virtualisation = "bare metal";
+  const std::string lost = inventory.pci_gpus[1];
+  inventory.gpus.pop_back();
+  EXPECT_EQ(check_gates(inventory).faults[0].severity, Severity::kFail);
+  inventory.hidden_gpus = {lost};
+  EXPECT_EQ(check_gates(inventory).faults[0].severity, Severity::kNotJudged);
+}
+
+TEST(Gates, WhatNvmlSaysOfItselfIsNotPassedOver) {
+  Inventory inventory = sample_inventory(1);
+  inventory.nvml_error = "GPU 1: nvmlDeviceGetHandleByIndex_v2: GPU is lost";
+  ASSERT_THAT(check_gates(inventory).faults, SizeIs(1));
+  EXPECT_EQ(check_gates(inventory).faults[0].code, "UNK-01");
+}
+
+TEST(Load, OneReadingOfASlowdownIsAWarning) {
+  Report report = sample_report(1);
+  report.records[0].telemetry.event_reasons["sw_thermal_slowdown"] = 0.01;
+  ASSERT_THAT(check_load(report), SizeIs(1));
+  EXPECT_EQ(check_load(report)[0].severity, Severity::kWarn);
+  judge(report);
+  EXPECT_EQ(report.verdict->exit_code, 0);
 }
 
 TEST(Gates, CountersThatWereHighBeforeAreNoFault) {

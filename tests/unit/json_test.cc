@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <limits>
+#include <thread>
 
 #include "reports/error.h"
 
@@ -93,6 +94,19 @@ TEST_F(AtomicFile, ReplacesPrivatelyAndLeavesNothingElse) {
   ASSERT_EQ(stat(path.c_str(), &facts), 0);
   EXPECT_EQ(facts.st_mode & 0777, 0600U);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path.parent_path()), {}), 1);
+}
+
+TEST_F(AtomicFile, FollowsLinksAndLeavesDevicesInPlace) {
+  write_file_atomically(folder_ / "real", "old");
+  std::filesystem::create_symlink(folder_ / "real", folder_ / "link");
+  write_file_atomically(folder_ / "link", "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "link"));
+  EXPECT_EQ(read_file(folder_ / "real"), "new");
+  ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  std::jthread reader([&] { EXPECT_EQ(read_file(folder_ / "pipe"), "through"); });
+  write_file_atomically(folder_ / "pipe", "through");
+  reader.join();
+  EXPECT_TRUE(std::filesystem::is_fifo(folder_ / "pipe"));
 }
 
 TEST_F(AtomicFile, SaysWhyItCannotWrite) {

@@ -161,6 +161,7 @@ TEST(Judge, OneGpuIsNotAllGpus) {
 TEST(Judge, UndecidedRowsNeedStage2) {
   Report report = sample_report(1);
   set_values(report, kBf16, 0, {669, 600, 670, 671, 668});
+  derive_limits(report);
   EXPECT_THAT(undecided_rows(report), ElementsAre(0));
   judge(report);
   EXPECT_THAT(undecided_rows(report), ElementsAre(0));
@@ -311,14 +312,62 @@ TEST(Judge, SkippedErroredAndExplainedErrors) {
   EXPECT_THAT(codes(report), ElementsAre("MEM-01"));
 }
 
-TEST(Judge, ErrorsWithoutATargetHaveNoEffect) {
+TEST(Judge, ARowWithoutATargetThatBrokeIsNoPass) {
   Report report = sample_report(1);
   report.records.push_back(
       sample_record("gemm/int8/8192x8192x8192/burst", device_of(report.inventory.gpus[0]), {1}));
   report.records.back().status = RecordStatus::kErrored;
   judge(report);
-  expect_verdict(report, JudgedStatus::kPass, 0);
+  expect_verdict(report, JudgedStatus::kInconclusive, 3);
   EXPECT_EQ(report.records.back().judged.status, JudgedStatus::kInfo);
+  EXPECT_THAT(report.verdict->summary, HasSubstr("1 measurement broke"));
+  report.records.back().status = RecordStatus::kSkipped;
+  judge(report);
+  expect_verdict(report, JudgedStatus::kPass, 0);
+}
+
+TEST(Judge, WrongOnceIsNoPassAndWrongInTwoRoundsOfAnyCaseIsAFail) {
+  const auto wrong_row = [](const Record& record, int round) {
+    return Json{{"repetition_index", round},
+                {"assay", {{"device", record.device.uuid}, {"status", "invalid"}}}};
+  };
+  Report report = sample_report(1);
+  report.records[0].wrong_runs = 1;
+  report.records[0].warnings = {"a run failed and was replaced: row 7"};
+  report.benchmarks.push_back(wrong_row(report.records[0], 2));
+  judge(report);
+  expect_verdict(report, JudgedStatus::kInconclusive, 2);
+  EXPECT_THAT(report.records[0].judged.reason, HasSubstr("not confirmed"));
+  // Another case of the same round is the same process's word.
+  report.benchmarks.push_back(wrong_row(report.records[0], 2));
+  judge(report);
+  expect_verdict(report, JudgedStatus::kInconclusive, 2);
+  report.benchmarks.push_back(wrong_row(report.records[0], 4));
+  judge(report);
+  expect_verdict(report, JudgedStatus::kFail, 1);
+  EXPECT_THAT(codes(report), ElementsAre("SDC-01"));
+}
+
+TEST(Judge, WithoutALimitOrWithAnAbsurdFloorNothingPasses) {
+  Report report = sample_report(1);
+  report.limits.clear();
+  judge(report);
+  expect_verdict(report, JudgedStatus::kInconclusive, 2);
+  report = sample_report(1);
+  report.targets[0].targets[0].floor = 1e-9;
+  judge(report);
+  expect_verdict(report, JudgedStatus::kInconclusive, 2);
+}
+
+TEST(Judge, ARecordOfNoCardAndAPlanForNoGpuAreMissing) {
+  Report report = sample_report(1);
+  report.records[0].device.sku.reset();
+  judge(report);
+  expect_verdict(report, JudgedStatus::kInconclusive, 2);
+  report = sample_report(1);
+  report.plan.gpus = {"GPU-none"};
+  judge(report);
+  expect_verdict(report, JudgedStatus::kInconclusive, 2);
 }
 
 TEST(Judge, IncompleteIsAtBestInconclusive) {
