@@ -16,8 +16,8 @@ namespace assay {
 // Sorted bus ids ("0000:19:00.0") of display controllers of vendor 0x10de.
 [[nodiscard]] std::vector<std::string> nvidia_gpus_on_pci(const std::filesystem::path& sysfs);
 
-// Of these, the ones that this process cannot use: bound to vfio-pci, or with a device node that is not
-// there or may not be opened (a container's or a job's device limits).
+// Of these, the ones that this process cannot use: bound to vfio-pci, or with a device node that is
+// not there or may not be opened (a container's or a job's device limits).
 [[nodiscard]] std::vector<std::string> hidden_gpus(const std::filesystem::path& sysfs,
                                                    const std::vector<std::string>& bus_ids);
 
