@@ -179,12 +179,14 @@ check "and the tree is set up once" is "$(configured)" 1
 
 run "$door" test
 check "test passes" is "$code" 0
-check "test closes with CTest's line, skips before it" is "$(tail -n 2 <<<"$out")" \
-  $'2 tests were skipped; 1 of these need a GPU\n100% tests passed, 0 tests failed out of 3'
+# CTest 4 words its closing line otherwise: "100% tests passed out of 3".
+check "test closes with CTest's line, skips before it" is \
+  "$(tail -n 2 <<<"$out" | sed 's/passed, 0 tests failed out/passed out/')" \
+  $'2 tests were skipped; 1 of these need a GPU\n100% tests passed out of 3'
 touch "$project/break"
 run "$door" test -R marker
 check "a failing test is 1" is "$code" 1
-check "and the closing line says so" is "$(tail -n 1 <<<"$out")" "0% tests passed, 1 tests failed out of 1"
+check "and the closing line says so" has "$(tail -n 1 <<<"$out")" "1 tests failed out of 1"
 rm "$project/break"
 run "$door" test -R matches-nothing
 check "no test at all is 2" is "$code" 2
