@@ -371,20 +371,19 @@ std::vector<Fault> check_load(const Report& report) {
   };
   for (const GpuInventory& gpu : report.inventory.gpus) {
     LoadFinding brake = find_reasons(report, gpu, {"hw_power_brake_slowdown"});
-    if (brake.worst > 0) {
-      add("PWR-02", gpu,
-          fmt::format("{}: power brake in up to {:.0f} % of the samples", name_of(gpu),
-                      std::max(1.0, 100 * brake.worst)),
-          std::move(brake));
+    const bool braked = brake.worst > 0;
+    if (braked) {
+      std::string title = fmt::format("{}: power brake in up to {:.0f} % of the samples",
+                                      name_of(gpu), std::max(1.0, 100 * brake.worst));
+      add("PWR-02", gpu, std::move(title), std::move(brake));
     }
     LoadFinding other = find_reasons(report, gpu, {"hw_slowdown"});
-    if (other.worst >= kFaultyShare && brake.worst <= 0 &&
+    if (other.worst >= kFaultyShare && !braked &&
         find_reasons(report, gpu, {"hw_thermal_slowdown"}).worst <= 0) {
-      add("CLK-01", gpu,
-          fmt::format(
-              "{}: hardware slowdown without a named cause in up to {:.0f} % of the samples",
-              name_of(gpu), 100 * other.worst),
-          std::move(other));
+      std::string title = fmt::format(
+          "{}: hardware slowdown without a named cause in up to {:.0f} % of the samples",
+          name_of(gpu), 100 * other.worst);
+      add("CLK-01", gpu, std::move(title), std::move(other));
     }
     LoadFinding thermal = find_reasons(report, gpu, {"hw_thermal_slowdown", "sw_thermal_slowdown"});
     if (thermal.worst > 0) {
