@@ -213,6 +213,8 @@ class SuiteRun {
       task.log = request_.out / "runs" / (file + ".jsonl");
       task.output = request_.out / "runs" / (file + ".log");
       task.id_timeout_s = suite_.id_timeout_s;
+      std::error_code ignored;
+      std::filesystem::remove(task.output, ignored);  // of an earlier run into the same folder
       results.push_back(std::async(
           std::launch::async, [this, task = std::move(task)] { return supervise(task, stop_); }));
     }
