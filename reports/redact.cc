@@ -88,6 +88,20 @@ void collect_from_paths(const std::string& text, Secrets& secrets) {
   }
 }
 
+// UUIDs that the inventory does not name, and shortened ones, as CUDA_VISIBLE_DEVICES takes them.
+// Fault codes ("GPU-01") are shorter.
+void collect_uuids(const std::string& text, Secrets& secrets) {
+  constexpr std::size_t kShortestUuid = 4;
+  for (const std::string_view prefix : {"GPU-", "MIG-"}) {
+    for (auto at = text.find(prefix); at != std::string::npos; at = text.find(prefix, at + 1)) {
+      const auto begin = at + prefix.size();
+      const auto end =
+          std::min(text.find_first_not_of("0123456789abcdefABCDEF-", begin), text.size());
+      if (end - begin >= kShortestUuid) secrets.add(text.substr(at, end - at));
+    }
+  }
+}
+
 // User and host names in the context, which the writer is free to extend; paths anywhere.
 void collect_from_json(const Json& json, Secrets& secrets) {
   static constexpr std::array<std::string_view, 7> kPersonal = {
@@ -122,6 +136,7 @@ Secrets collect(const Report& report, const Json& json) {
   secrets.add(host.board);
   collect_from_json(json["context"], secrets);
   collect_from_json(json["benchmarks"], secrets);
+  collect_uuids(text_of(json), secrets);
   // Paths alone: elsewhere a key called "host" holds a structure.
   for (const Json* part : {&json["assay"], &json["inventory"]}) {
     collect_from_paths(text_of(*part), secrets);

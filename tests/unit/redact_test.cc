@@ -35,6 +35,16 @@ Report telling_report() {
   return report;
 }
 
+TEST(Redact, UuidsThatTheInventoryDoesNotNameAndShortenedOnes) {
+  Report report = sample_report(1);
+  report.context["environment"] = {{"CUDA_VISIBLE_DEVICES", "GPU-5f60b96d"}};
+  report.notes = {"MIG-6f1c2a7e-1d2b-5c3d-9e4f-0a1b2c3d4e5f was there; see GPU-01"};
+  const std::string text = dump_json(to_json_value(redacted(report)));
+  EXPECT_EQ(text.find("5f60b96d"), std::string::npos);
+  EXPECT_EQ(text.find("6f1c2a7e"), std::string::npos);
+  EXPECT_NE(text.find("see GPU-01"), std::string::npos);
+}
+
 TEST(Redact, NothingIsLeft) {
   const std::string text = dump_json(to_json_value(redacted(telling_report())));
   const Report plain = telling_report();
