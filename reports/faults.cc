@@ -169,13 +169,6 @@ void Gates::check_sharing(const GpuInventory& gpu) {
                 "processes"));
 }
 
-std::optional<std::int64_t> delta(std::optional<std::int64_t> before,
-                                  std::optional<std::int64_t> after) {
-  // NVML's counters are unsigned: a negative one was not read from it.
-  if (!before || !after || *before < 0 || *after < 0) return std::nullopt;
-  return *after - *before;
-}
-
 // A state that is set in either reading is set.
 std::optional<bool> clear(std::optional<bool> before, std::optional<bool> after) {
   if (!before && !after) return std::nullopt;
@@ -190,9 +183,9 @@ void Gates::check_memory(const GpuInventory& gpu) {
   const GpuHealth& before = gpu.before;
   const GpuHealth& after = gpu.after;
   const std::optional<std::int64_t> counters[] = {
-      delta(before.ecc_uncorrected_volatile, after.ecc_uncorrected_volatile),
-      delta(before.ecc_uncorrected_aggregate, after.ecc_uncorrected_aggregate),
-      delta(before.remapped_rows_uncorrected, after.remapped_rows_uncorrected)};
+      counter_gain(before.ecc_uncorrected_volatile, after.ecc_uncorrected_volatile),
+      counter_gain(before.ecc_uncorrected_aggregate, after.ecc_uncorrected_aggregate),
+      counter_gain(before.remapped_rows_uncorrected, after.remapped_rows_uncorrected)};
   std::optional<std::int64_t> most;
   for (const auto& counter : counters) {
     if (counter) most = std::max(most.value_or(*counter), *counter);
@@ -254,7 +247,7 @@ void Gates::check_link(const GpuInventory& gpu) {
   narrow.confidence = "suspected";
   gate(widths ? std::optional(*gpu.pcie_width >= *gpu.pcie_width_max) : std::nullopt,
        name_of(gpu) + " PCIe width", why_unread(gpu, {"pcie_width", "pcie_width_max"}), narrow);
-  const auto replays = delta(gpu.before.pcie_replays, gpu.after.pcie_replays);
+  const auto replays = counter_gain(gpu.before.pcie_replays, gpu.after.pcie_replays);
   gate(replays ? std::optional(*replays <= 0) : std::nullopt, name_of(gpu) + " PCIe replays",
        why_unread(gpu, {"pcie_replays"}),
        fault_of("PCI-02", gpu,

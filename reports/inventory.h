@@ -46,6 +46,14 @@ struct GpuHealth {
   }
 };
 
+// What a counter gained; null where either reading is missing. NVML's counters are unsigned: a
+// negative one was not read from it.
+[[nodiscard]] inline std::optional<std::int64_t> counter_gain(std::optional<std::int64_t> before,
+                                                              std::optional<std::int64_t> after) {
+  if (!before || !after || *before < 0 || *after < 0) return std::nullopt;
+  return *after - *before;
+}
+
 struct MigSlice {
   std::string uuid;
   std::string name;  // "NVIDIA A100-SXM4-40GB MIG 3g.20gb"

@@ -248,6 +248,8 @@ void add_verified(std::string& out, const Report& report) {
     ++measured;
     if (record.verification.status != VerificationStatus::kVerified) {
       open.push_back(record.id + " " + to_string(record.verification.status));
+    } else if (record.wrong_runs > 0) {
+      open.push_back(record.id + " wrong in " + counted(record.wrong_runs, "run"));
     }
   }
   if (measured == 0) return;
@@ -261,16 +263,15 @@ using Counter = std::optional<std::int64_t> GpuHealth::*;
 
 // "+0" over all GPUs; "null" where one of them could not be read.
 std::string delta_text(const Inventory& inventory, std::initializer_list<Counter> counters) {
-  std::int64_t sum = 0;
+  double sum = 0;
   for (const GpuInventory& gpu : inventory.gpus) {
     for (const Counter counter : counters) {
-      const auto& before = gpu.before.*counter;
-      const auto& after = gpu.after.*counter;
-      if (!before || !after) return "null";
-      sum += *after - *before;
+      const auto gain = counter_gain(gpu.before.*counter, gpu.after.*counter);
+      if (!gain) return "null";
+      sum += static_cast<double>(*gain);
     }
   }
-  return fmt::format("{:+}", sum);
+  return fmt::format("{:+.0f}", sum);
 }
 
 std::string heat_and_power(const Report& report) {

@@ -107,11 +107,13 @@ class Supervisor {
   }
 
   // A process that broke after its last record (an uncorrectable error at the end, a crash in the
-  // clean-up) may have broken before: its last result does not count.
+  // clean-up) may have broken before: its last result does not count. An exit code that only tells
+  // of an errored case comes with an `end` line without a message, and is no such break.
   void spoil_last_after_bad_end(Attempt& now) const {
-    const bool broke = now.end_code == static_cast<int>(ExitCode::kMeasurement) ||
-                       now.end_code == static_cast<int>(ExitCode::kUsage) ||
-                       !(now.ended.starts_with("exit ") && now.end_message);
+    const bool whole = now.end_message && now.ended == fmt::format("exit {}", now.end_code);
+    const bool complained = now.end_code == static_cast<int>(ExitCode::kMeasurement) &&
+                            !now.end_message.value_or("").empty();
+    const bool broke = !whole || complained;
     if (stop_ || now.begun || now.records.empty() || !broke) return;
     RunRecord& last = now.records.back();
     if (last.status != RecordStatus::kOk) return;

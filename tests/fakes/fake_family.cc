@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A benchmark program for tests of the runner: it writes what a real one writes, with the rates of
-// a sound H200, at once. FAKE_FAMILY plants a fault: "hang:ID", "crash:ID", "wrong:ID", "lost:ID"
-// (an errored record), "slow:ID" (20 % slower), "skip:REASON" (no device), "die:" (before the first
-// case), "garbage:ID" (a broken line instead of a record),
-// "elsewhere:ID" (measured on another GPU), "zero:ID" (no time passed), "twice:ID" (its record
-// twice), "chatter:ID" (repeats its begin for ever), "teardown:" (dies after the last case),
-// "orphan:" (leaves a child behind), "once:FILE" with any of them after a "+" only in the first
-// process that is asked for ID (FILE is created).
+// a sound H200, at once. FAKE_FAMILY plants a fault:
+//   hang:ID       never ends             crash:ID     aborts             wrong:ID   a wrong result
+//   lost:ID       errored, then ends     error:ID     errored, goes on   slow:ID    25 % more time
+//   garbage:ID    a broken record        twice:ID     its record twice   zero:ID    no time passed
+//   elsewhere:ID  on another GPU         chatter:ID   begins for ever
+//   skip:REASON   no device              die:         before any case    teardown:  aborts at the
+//   end lastgasp:     an error at the end    orphan:      leaves a child once:FILE+... one of these
+//   in the first process that is asked for ID (FILE is created)
 #include <unistd.h>
 
 #include <cstdlib>
@@ -91,7 +92,7 @@ RunRecord record_of(const std::string& id, int round, const Fault& fault) {
     record.status = assay::RecordStatus::kInvalid;
     record.message = "wrong result: row 7";
     record.verification = {assay::VerificationStatus::kWrong, "fake", 2.0, 1.0, "row 7"};
-  } else if (fault.hits("lost", id)) {
+  } else if (fault.hits("lost", id) || fault.hits("error", id)) {
     record.status = assay::RecordStatus::kErrored;
     record.message = "cudaEventSynchronize: cudaErrorIllegalAddress (700)";
   }
@@ -142,6 +143,9 @@ int main(int argc, char** argv) {
   }
   if (fault.kind == "teardown") std::abort();
   if (fault.kind == "orphan" && fork() == 0) pause();
-  log.append({{"type", "end"}, {"exit_code", 0}, {"message", ""}});
-  return 0;
+  // As family_main: an errored case is told by the exit code, without a message.
+  const int code = fault.kind == "error" || fault.kind == "lastgasp" ? 3 : 0;
+  const char* message = fault.kind == "lastgasp" ? "cudaErrorECCUncorrectable" : "";
+  log.append({{"type", "end"}, {"exit_code", code}, {"message", message}});
+  return code;
 }

@@ -118,6 +118,15 @@ std::string summary_of(Report report) {
   return render_summary(report, "out/report.json");
 }
 
+TEST(Summary, AResultThatWasWrongOnceIsNotCalledVerified) {
+  Report report = sample_report(1);
+  report.records[0].wrong_runs = 1;
+  judge(report);
+  const std::string text = render_summary(report, "r.json");
+  EXPECT_EQ(text.find("results verified  all"), std::string::npos);
+  EXPECT_NE(text.find(report.records[0].id + " wrong in 1 run"), std::string::npos);
+}
+
 TEST(Summary, Golden) {
   EXPECT_EQ(summary_of(sample_report(1)), kGoodNode);
   EXPECT_EQ(summary_of(sample_report(0)), kNoGpu);

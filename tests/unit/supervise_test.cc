@@ -128,6 +128,21 @@ TEST_F(Supervise, DeathAfterTheLastCaseSpoilsIt) {
   EXPECT_THAT(of(result, "gemm/fp32/c/burst/alone").message, HasSubstr("signal 6"));
 }
 
+TEST_F(Supervise, AnErrorAtTheVeryEndSpoilsTheLastCase) {
+  const TaskResult result = supervised("lastgasp:");
+  expect_whole(result);
+  EXPECT_EQ(of(result, "gemm/tf32/b/burst").status, RecordStatus::kOk);
+  EXPECT_THAT(of(result, "gemm/fp32/c/burst/alone").message, HasSubstr("ECCUncorrectable"));
+}
+
+TEST_F(Supervise, AnErroredCaseCostsNoOther) {
+  const TaskResult result = supervised("error:gemm/bf16/a/sustained");
+  expect_whole(result);
+  EXPECT_EQ(of(result, "gemm/bf16/a/sustained").status, RecordStatus::kErrored);
+  EXPECT_EQ(of(result, "gemm/tf32/b/burst").status, RecordStatus::kOk);
+  EXPECT_EQ(of(result, "gemm/fp32/c/burst/alone").status, RecordStatus::kOk);
+}
+
 TEST_F(Supervise, WhatAProcessLeavesBehindIsEnded) {
   expect_whole(supervised("orphan:"));
   const auto orphan_lives = [] {
