@@ -127,6 +127,10 @@ struct Verification {
   std::optional<double> error;
   std::optional<double> tolerance;
   std::string detail;  // of a wrong result: where, expected and found
+  // Of all outputs, 16 hexadecimal digits, the same for the same input and algorithm on any card of
+  // its kind; null where the operation is not reproducible or nothing hashed it.
+  std::optional<std::string> hash;
+  int repetitions = 0;  // outputs of this process that were hashed and found equal, slot by slot
 
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
@@ -135,6 +139,8 @@ struct Verification {
     archive("error", self.error);
     archive("tolerance", self.tolerance);
     archive("detail", self.detail);
+    archive("hash", self.hash);
+    archive("repetitions", self.repetitions);
   }
 };
 
@@ -190,20 +196,28 @@ struct WarmUp {
 
 // The timed window. Each sample is the mean time of `launches_per_sample` consecutive launches.
 struct Timing {
-  std::string timer;  // "events", "gated", "step"
+  std::string timer;  // "gated", "events" (gate off), "step"
+  std::string rule;  // when to stop, declared before the first sample; a budget, no error statement
   std::vector<double> samples_s;
   int launches_per_sample = 1;
   double median_s = 0;  // the run's value
   double mean_s = 0;    // total time / total launches: far from the median when there were stalls
+  // Of the processors over the timed windows, from their own counters; null where no window reached
+  // 1 ms or the device has no such counter.
+  std::optional<double> sm_clock_mhz;
+  int rejected_samples = 0;  // taken in bursts below full clock, and not counted
   std::string stop_reason;
 
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
     archive("timer", self.timer);
+    archive("rule", self.rule);
     archive("samples_s", self.samples_s);
     archive("launches_per_sample", self.launches_per_sample);
     archive("median_s", self.median_s);
     archive("mean_s", self.mean_s);
+    archive("sm_clock_mhz", self.sm_clock_mhz);
+    archive("rejected_samples", self.rejected_samples);
     archive("stop_reason", self.stop_reason);
   }
 };
@@ -227,6 +241,8 @@ struct RunRecord {
   Verification verification;
   Json algorithm;              // library's choice, enough to reproduce it; null if none
   Json data = Json::object();  // {"fill": ..., "seed": ...}
+  double busy_s = 0;           // warm-up, timed work and checks of this case on the device
+  double idle_s = 0;           // rest that its power condition declares
 
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
@@ -246,6 +262,8 @@ struct RunRecord {
     archive("verification", self.verification);
     archive("algorithm", self.algorithm);
     archive("data", self.data);
+    archive("busy_s", self.busy_s);
+    archive("idle_s", self.idle_s);
   }
 };
 
@@ -339,8 +357,9 @@ struct Record {
   int runs = 0;        // judged runs that ended ok
   int wrong_runs = 0;  // runs with a wrong result, conditioning included: 2 confirm each other
   Limit limit;
-  Verification verification;  // of the worst run
-  Telemetry telemetry;        // over the judged runs
+  Verification verification;           // of the worst run
+  std::optional<double> sm_clock_mhz;  // median of the judged runs that know it
+  Telemetry telemetry;                 // over the judged runs
   Json algorithm;
   Json data = Json::object();
   RecordStatus status = RecordStatus::kOk;
@@ -361,6 +380,7 @@ struct Record {
     archive("wrong_runs", self.wrong_runs);
     archive("limit", self.limit);
     archive("verification", self.verification);
+    archive("sm_clock_mhz", self.sm_clock_mhz);
     archive("telemetry", self.telemetry);
     archive("algorithm", self.algorithm);
     archive("data", self.data);

@@ -83,15 +83,22 @@ RunRecord record_of(const std::string& id, int round, const Fault& fault) {
   double seconds = 1e12 / rate_of(record.work.pipe) * (1 + 0.001 * (round % 3));
   if (fault.hits("slow", id)) seconds *= 1.25;
   if (fault.hits("zero", id)) seconds = 0;
-  record.timing = {"events", {seconds, seconds, seconds}, 1, seconds,
-                   seconds,  "declared 3 samples"};
+  record.timing.timer = "gated";
+  record.timing.rule = record.timing.stop_reason = "declared 3 samples";
+  record.timing.samples_s = {seconds, seconds, seconds};
+  record.timing.median_s = record.timing.mean_s = seconds;
   record.telemetry.samples = 3;
   record.telemetry.sm_clock_mhz = assay::Range{1500, 1500, 1500};
-  record.verification = {assay::VerificationStatus::kVerified, "fake", 0.5, 1.0, ""};
+  record.verification.status = assay::VerificationStatus::kVerified;
+  record.verification.method = "fake";
+  record.verification.error = 0.5;
+  record.verification.tolerance = 1.0;
   if (fault.hits("wrong", id)) {
     record.status = assay::RecordStatus::kInvalid;
     record.message = "wrong result: row 7";
-    record.verification = {assay::VerificationStatus::kWrong, "fake", 2.0, 1.0, "row 7"};
+    record.verification.status = assay::VerificationStatus::kWrong;
+    record.verification.error = 2.0;
+    record.verification.detail = "row 7";
   } else if (fault.hits("lost", id) || fault.hits("error", id)) {
     record.status = assay::RecordStatus::kErrored;
     record.message = "cudaEventSynchronize: cudaErrorIllegalAddress (700)";

@@ -77,8 +77,13 @@ class FakeCase : public Case {
   void poison(int) override { ++script_.poisoned; }
   [[nodiscard]] Verification verify(int slot, int attempt) override {
     const bool sound = script_.sound(attempt);
-    return {sound ? VerificationStatus::kVerified : VerificationStatus::kWrong, "fake",
-            sound ? 0.0 : 1.0, 0.0, sound ? "" : "slot " + std::to_string(slot)};
+    return {sound ? VerificationStatus::kVerified : VerificationStatus::kWrong,
+            "fake",
+            sound ? 0.0 : 1.0,
+            0.0,
+            sound ? "" : "slot " + std::to_string(slot),
+            {},
+            0};
   }
   [[nodiscard]] Json algorithm() const override { return {{"id", 66}}; }
 

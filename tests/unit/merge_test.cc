@@ -21,7 +21,7 @@ RunRecord run(int round, double tflops) {
   record.timing.median_s = 1 / tflops;
   record.timing.mean_s = record.timing.median_s;
   record.timing.samples_s = {record.timing.median_s};
-  record.verification = {VerificationStatus::kVerified, "check", 0.1 * round, 1.0, ""};
+  record.verification = {VerificationStatus::kVerified, "check", 0.1 * round, 1.0, "", {}, 0};
   return record;
 }
 
@@ -31,7 +31,7 @@ RunRecord failed(int round, RecordStatus status, const std::string& message) {
   record.message = message;
   record.verification = {};
   if (status == RecordStatus::kInvalid) {
-    record.verification = {VerificationStatus::kWrong, "check", 5.0, 1.0, message};
+    record.verification = {VerificationStatus::kWrong, "check", 5.0, 1.0, message, {}, 0};
   }
   return record;
 }

@@ -162,7 +162,8 @@ inline Record sample_record(const std::string& id, const DeviceRef& device,
   metric.conditioning = {metric.value * 0.99};
   record.runs = static_cast<int>(metric.values.size());
   record.metrics[compute ? "tflops" : "gb_per_s"] = metric;
-  record.verification = {VerificationStatus::kVerified, "max relative error", 1e-4, 1e-2, ""};
+  record.verification = {
+      VerificationStatus::kVerified, "max relative error", 1e-4, 1e-2, "", {}, 0};
   record.telemetry.samples = 400;
   if (record.family == "host") return record;
   record.telemetry.sm_clock_mhz = compute ? Range{1485, 1500, 1530} : Range{1965, 1980, 1980};
