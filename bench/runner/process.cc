@@ -13,6 +13,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 #include <thread>
 
 #include "reports/error.h"
@@ -44,8 +45,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 }
 
 // Between fork and exec: only calls that are safe there.
-[[noreturn]] void become(pid_t parent, char* const* arguments, char* const* environment,
-                         int output) {
+[[noreturn]] void become(pid_t parent, char* const* arguments, char* const* environment, int output,
+                         int errors) {
   (void)setpgid(0, 0);
   (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);  // it died before the line above
@@ -54,9 +55,16 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   const int null = open("/dev/null", O_RDONLY);
   (void)dup2(null, STDIN_FILENO);
   (void)dup2(output, STDOUT_FILENO);
-  (void)dup2(output, STDERR_FILENO);
+  (void)dup2(errors, STDERR_FILENO);
   execve(arguments[0], arguments, environment);
   _exit(127);
+}
+
+int open_output(const std::filesystem::path& path) {
+  const int output = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  if (output >= 0) return output;
+  throw Error(ExitCode::kMeasurement,
+              fmt::format("{}: cannot open: {}", path.string(), std::strerror(errno)));
 }
 
 }  // namespace
@@ -68,18 +76,16 @@ Child::Child(const ChildSpec& spec) {
     throw Error(ExitCode::kMeasurement, fmt::format("{}: cannot run: {}; build it first",
                                                     arguments[0], std::strerror(errno)));
   }
-  const int output = open(spec.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  if (output < 0) {
-    throw Error(ExitCode::kMeasurement,
-                fmt::format("{}: cannot open: {}", spec.output.string(), std::strerror(errno)));
-  }
+  const int output = open_output(spec.output);
+  const int errors = spec.errors.empty() ? output : open_output(spec.errors);
   const std::vector<char*> argv = pointers(arguments);
   const std::vector<char*> envp = pointers(environment);
   const pid_t parent = getpid();
   pid_ = fork();
-  if (pid_ == 0) become(parent, argv.data(), envp.data(), output);
+  if (pid_ == 0) become(parent, argv.data(), envp.data(), output, errors);
   const int error = errno;
   close(output);
+  if (errors != output) close(errors);
   if (pid_ < 0) {
     throw Error(ExitCode::kMeasurement, fmt::format("fork: {}", std::strerror(error)));
   }
@@ -118,6 +124,15 @@ void Child::end() {
   (void)kill(-pid_, SIGKILL);
   // A process that sits in the driver of a lost GPU does not die: it must not hold up the report.
   if (!wait(5)) ended_ = "could not be killed";
+}
+
+std::string last_line_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string last;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.empty()) last = line;
+  }
+  return last.substr(0, 200);
 }
 
 }  // namespace assay

@@ -22,6 +22,7 @@ struct ChildSpec {
   std::vector<std::string> arguments;              // [0] is the program's path
   std::map<std::string, std::string> environment;  // set on top of ours
   std::filesystem::path output;                    // file for its stdout and stderr
+  std::filesystem::path errors = {};               // file for its stderr, if it has one of its own
 };
 
 class Child {
@@ -44,5 +45,8 @@ class Child {
   pid_t pid_ = -1;
   std::optional<std::string> ended_;
 };
+
+// The last line of a file that is not empty, cut to 200 bytes; empty if there is none.
+[[nodiscard]] std::string last_line_of(const std::filesystem::path& file);
 
 }  // namespace assay

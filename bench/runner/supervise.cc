@@ -61,15 +61,6 @@ struct Attempt {
   SteadyTime last_event = std::chrono::steady_clock::now();
 };
 
-std::string read_tail(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string last;
-  for (std::string line; std::getline(file, line);) {
-    if (!line.empty()) last = line;
-  }
-  return last.substr(0, 200);
-}
-
 class Supervisor {
  public:
   Supervisor(const Task& task, const std::atomic<bool>& stop) : task_(task), stop_(stop) {}
@@ -136,7 +127,7 @@ class Supervisor {
       give_up_on_all(left, RecordStatus::kSkipped, *now.end_message);
     } else if (now.records.empty()) {
       std::string why = now.end_message.value_or("");
-      if (why.empty()) why = fmt::format("{}: {}", now.ended, read_tail(task_.output));
+      if (why.empty()) why = fmt::format("{}: {}", now.ended, last_line_of(task_.output));
       give_up_on_all(left, RecordStatus::kErrored, now.hung ? "hung before its first case" : why);
     }
   }
