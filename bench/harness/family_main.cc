@@ -11,7 +11,6 @@
 #include <charconv>
 #include <cstdio>
 #include <regex>
-#include <set>
 #include <string_view>
 
 #include "bench/harness/measure.h"
@@ -113,18 +112,18 @@ std::vector<CaseEntry> choose(std::vector<CaseEntry> cases, const Options& optio
   } catch (const std::regex_error&) {
     usage(fmt::format("--filter={}: not a regular expression", options.filter));
   }
-  const std::set<std::string> ids(options.ids.begin(), options.ids.end());
-  for (const std::string& id : ids) {
-    if (std::none_of(cases.begin(), cases.end(),
-                     [&](const CaseEntry& entry) { return entry.info.id == id; })) {
-      usage(fmt::format("--ids: no case '{}'; --list prints them", id));
-    }
+  std::erase_if(cases,
+                [&](const CaseEntry& entry) { return !std::regex_search(entry.info.id, filter); });
+  if (options.ids.empty()) return cases;
+  std::vector<CaseEntry> chosen;  // in the order that was asked for
+  for (const std::string& id : options.ids) {
+    const auto named =
+        std::ranges::find_if(cases, [&](const CaseEntry& entry) { return entry.info.id == id; });
+    if (named == cases.end()) usage(fmt::format("--ids: no case '{}'; --list prints them", id));
+    chosen.push_back(std::move(*named));
+    cases.erase(named);  // a case that is named twice is not found again
   }
-  std::erase_if(cases, [&](const CaseEntry& entry) {
-    return (!ids.empty() && !ids.contains(entry.info.id)) ||
-           !std::regex_search(entry.info.id, filter);
-  });
-  return cases;
+  return chosen;
 }
 
 // Tells the runner that a case is ready and waits for its go. A closed input means that there is

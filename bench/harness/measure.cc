@@ -30,7 +30,7 @@ class CaseRun {
   void run() {
     record_.algorithm = case_->algorithm();
     if (!first_check()) return;
-    const LaunchCost cost = estimate_cost();
+    const LaunchCost cost = bench_.profiled ? LaunchCost{} : estimate_cost();
     bench_.ready(record_.id);
     start_s_ = bench_.clock.now_s();
     sampler_.emplace(bench_.sensor, bench_.clock, kTelemetryPeriod_s);
@@ -125,13 +125,20 @@ class CaseRun {
     return true;
   }
 
-  LaunchCost estimate_cost() {
-    constexpr int kTries = 3;
+  LaunchCost cost_of(int samples, int per_sample) {
     const double start = now_s();
-    const std::vector<double> seconds = bench_.timer.sample(kTries, 1, launcher());
-    const double wall_s = (now_s() - start) / kTries;
+    const std::vector<double> seconds = bench_.timer.sample(samples, per_sample, launcher());
+    const double wall_s = (now_s() - start) / (samples * per_sample);
     const double timed_s = std::max(*std::min_element(seconds.begin(), seconds.end()), 1e-7);
     return {timed_s, std::max(timed_s, wall_s)};
+  }
+
+  LaunchCost estimate_cost() {
+    const LaunchCost cost = cost_of(3, 1);
+    // Of a short launch the wait for its end is most of the wall time, until they come in batches.
+    constexpr double kBatch_s = 0.002;
+    if (cost.wall_s > kBatch_s) return cost;
+    return cost_of(1, std::min(bench_.timer.capacity(), static_cast<int>(kBatch_s / cost.timed_s)));
   }
 
   void rest(double seconds) {

@@ -27,8 +27,8 @@ namespace assay {
 // How long things take, declared before the run. A budget is no statement about errors.
 struct Budget {
   SteadyRule settle;  // sustained: once a process
-  SteadyRule resettle{.least_s = 0.3, .most_s = 2.0, .blind_s = 0.5, .spell_s = 0.15};
-  double sustained_window_s = 0.6;  // timed
+  SteadyRule resettle{.least_s = 0.6, .most_s = 2.0, .blind_s = 0.6, .spell_s = 0.3};
+  double sustained_window_s = 0.9;  // timed: one period of the hunting
   double sustained_spell_s = 0.1;
   double burst_window_s = 0.12;  // timed
   double burst_spell_s = 0.03;
@@ -39,10 +39,12 @@ struct Budget {
   double half_width = 0.005;     // wanted, of the median within the run
   int min_samples = 5;
   int max_samples = 500;
-  double sample_s = 0.0001;  // a shorter launch is batched until a sample takes this long, 200
-                             // times the resolution of an event
-  double cap_s = 10.0;       // wall time of warm-up and window together, whatever the timer says;
-                        // below every suite's id_timeout_s, or a hang would be reported instead
+  // A shorter launch is batched until a sample takes this long: 1000 times the resolution of an
+  // event, 300 times what a pair of them adds.
+  double sample_s = 0.0005;
+  // Wall time of warm-up and window together, whatever the timer says; below every suite's
+  // id_timeout_s, or a hang would be reported instead.
+  double cap_s = 10.0;
 };
 
 struct Bench {

@@ -36,11 +36,13 @@ struct StoppingRule {
 // tolerances. Whichever of the two is not readable does not take part; with neither, nothing is
 // ever steady.
 struct SteadyRule {
-  double least_s = 1.0;
+  double least_s = 1.8;
   double most_s = 4.0;
-  double blind_s = 2.0;  // instead, where neither clock nor power is readable
-  double spell_s = 0.4;
-  double clock_tolerance = 0.01;
+  double blind_s = 2.5;  // instead, where neither clock nor power is readable
+  // An H200 that has just reached its power limit overshoots and hunts with a period of 0.9 s;
+  // means over less would follow the hunting.
+  double spell_s = 0.9;
+  double clock_tolerance = 0.02;
   double power_tolerance = 0.03;
 };
 

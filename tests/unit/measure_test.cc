@@ -145,20 +145,20 @@ TEST_F(Measure, ASoundCaseBecomesACompleteRecord) {
   EXPECT_EQ(record.round, 3);
   EXPECT_EQ(record.timing.median_s, 0.001);
   EXPECT_EQ(record.timing.timer, "fake");
-  EXPECT_EQ(record.timing.samples_s.size(), 300U);  // 600 launches, at most 500 samples
+  EXPECT_EQ(record.timing.samples_s.size(), 450U);  // 900 launches, at most 500 samples
   EXPECT_EQ(record.timing.launches_per_sample, 2);
-  EXPECT_THAT(record.timing.rule, HasSubstr("300 samples x 2 launches"));
+  EXPECT_THAT(record.timing.rule, HasSubstr("450 samples x 2 launches"));
   EXPECT_EQ(record.timing.sm_clock_mhz, 1500);
   EXPECT_EQ(timer_.began, record.id);
   EXPECT_EQ(record.verification.hash->size(), 16U);
-  EXPECT_EQ(record.verification.repetitions, 12) << "two slots, six spells";
+  EXPECT_EQ(record.verification.repetitions, 18) << "two slots, nine spells";
   EXPECT_GT(record.busy_s, 1.5);
   EXPECT_EQ(record.idle_s, 0);
   EXPECT_EQ(record.verification.status, VerificationStatus::kVerified);
   EXPECT_EQ(record.algorithm["id"], 66);
   EXPECT_EQ(record.telemetry.sm_clock_mhz->mean, 1500);
   EXPECT_THAT(record.telemetry.unknown.at("power_w"), HasSubstr("Not Supported"));
-  EXPECT_EQ(script_.poisoned, 14) << "both slots, before the first check and before each spell";
+  EXPECT_EQ(script_.poisoned, 20) << "both slots, before the first check and before each spell";
 }
 
 TEST_F(Measure, SlotsTakeTurns) {
@@ -259,7 +259,7 @@ TEST_F(Measure, WaitsForTheOthersAfterItsSetUp) {
     clock_.advance(30);  // longer than the cap: waiting is not measuring
   };
   const RunRecord record = measured(entry(Power::kBurst), one);
-  EXPECT_EQ(launched, 5U) << "the first check and the estimate";
+  EXPECT_EQ(launched, 7U) << "the first check and the estimate";
   EXPECT_EQ(idle_s, 0) << "the rest comes after the common start";
   EXPECT_THAT(record.timing.stop_reason, HasSubstr("samples"));
 }
@@ -344,8 +344,8 @@ TEST(SamplePlan, BatchesShortLaunchesAndBoundsTheCount) {
   };
   EXPECT_EQ(plan(0.002, 0.12).samples, 60);
   EXPECT_EQ(plan(0.002, 0.12).per_sample, 1);
-  EXPECT_EQ(plan(5e-6, 0.12).per_sample, 48) << "the window's 24000 launches in 500 samples";
-  EXPECT_EQ(plan(5e-6, 0.01).per_sample, 20) << "0.1 ms a sample";
+  EXPECT_EQ(plan(5e-6, 0.9).per_sample, 200) << "360 would be 500 samples of the window";
+  EXPECT_EQ(plan(5e-6, 0.12).per_sample, 100) << "0.5 ms a sample";
   EXPECT_EQ(plan(1e-7, 10).per_sample, 200) << "as many as fit behind the gate";
   EXPECT_EQ(plan(1.0, 0.12).samples, budget.min_samples);
   EXPECT_LE(plan(1e-6, 10).max_samples, budget.max_samples);
