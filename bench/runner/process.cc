@@ -4,11 +4,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -43,20 +46,46 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
+// What the new process is to be, prepared before fork.
+struct Launch {
+  pid_t parent = -1;
+  char* const* arguments = nullptr;
+  char* const* environment = nullptr;
+  int input = -1;  // -1: /dev/null
+  int output = -1;
+  const cpu_set_t* cpus = nullptr;
+  bool bounded_files = true;
+};
+
 // Between fork and exec: only calls that are safe there.
-[[noreturn]] void become(pid_t parent, char* const* arguments, char* const* environment,
-                         int output) {
+[[noreturn]] void become(const Launch& launch) {
   (void)setpgid(0, 0);
   (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(127);  // it died before the line above
-  const rlimit log_size{kMaxFileBytes, kMaxFileBytes};
-  (void)setrlimit(RLIMIT_FSIZE, &log_size);
-  const int null = open("/dev/null", O_RDONLY);
-  (void)dup2(null, STDIN_FILENO);
-  (void)dup2(output, STDOUT_FILENO);
-  (void)dup2(output, STDERR_FILENO);
-  execve(arguments[0], arguments, environment);
+  if (getppid() != launch.parent) _exit(127);  // it died before the line above
+  if (launch.bounded_files) {
+    const rlimit log_size{kMaxFileBytes, kMaxFileBytes};
+    (void)setrlimit(RLIMIT_FSIZE, &log_size);
+  }
+  if (launch.cpus != nullptr) (void)sched_setaffinity(0, sizeof(cpu_set_t), launch.cpus);
+  const int input = launch.input >= 0 ? launch.input : open("/dev/null", O_RDONLY);
+  (void)dup2(input, STDIN_FILENO);
+  (void)dup2(launch.output, STDOUT_FILENO);
+  (void)dup2(launch.output, STDERR_FILENO);
+  execve(launch.arguments[0], launch.arguments, launch.environment);
   _exit(127);
+}
+
+[[noreturn]] void fail(const std::string& what, int error) {
+  throw Error(ExitCode::kMeasurement, fmt::format("{}: {}", what, std::strerror(error)));
+}
+
+cpu_set_t set_of(const std::vector<int>& cpus) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : cpus) {
+    if (cpu >= 0 && cpu < CPU_SETSIZE) CPU_SET(static_cast<std::size_t>(cpu), &set);
+  }
+  return set;
 }
 
 }  // namespace
@@ -69,24 +98,47 @@ Child::Child(const ChildSpec& spec) {
                                                     arguments[0], std::strerror(errno)));
   }
   const int output = open(spec.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  if (output < 0) {
-    throw Error(ExitCode::kMeasurement,
-                fmt::format("{}: cannot open: {}", spec.output.string(), std::strerror(errno)));
+  if (output < 0) fail(spec.output.string() + ": cannot open", errno);
+  // A socket and not a pipe: writing to a pipe that nobody reads raises SIGPIPE, which only the
+  // whole program could ignore. Our end closes with us, so that the child reads its end of file.
+  std::array<int, 2> ends = {-1, -1};
+  if (spec.spoken_to && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    const int error = errno;
+    close(output);
+    fail("socketpair", error);
   }
+  mouth_ = ends[0];
   const std::vector<char*> argv = pointers(arguments);
   const std::vector<char*> envp = pointers(environment);
-  const pid_t parent = getpid();
+  const cpu_set_t cpus = set_of(spec.cpus);
+  const Launch launch{.parent = getpid(),
+                      .arguments = argv.data(),
+                      .environment = envp.data(),
+                      .input = ends[1],
+                      .output = output,
+                      .cpus = spec.cpus.empty() ? nullptr : &cpus,
+                      .bounded_files = spec.bounded_files};
   pid_ = fork();
-  if (pid_ == 0) become(parent, argv.data(), envp.data(), output);
+  if (pid_ == 0) become(launch);
   const int error = errno;
   close(output);
+  if (ends[1] >= 0) close(ends[1]);
   if (pid_ < 0) {
-    throw Error(ExitCode::kMeasurement, fmt::format("fork: {}", std::strerror(error)));
+    if (mouth_ >= 0) close(mouth_);
+    fail("fork", error);
   }
   (void)setpgid(pid_, pid_);  // here too: whoever comes first
 }
 
-Child::~Child() { end(); }
+Child::~Child() {
+  end();
+  if (mouth_ >= 0) close(mouth_);
+}
+
+bool Child::say(std::string_view text) const {
+  const ssize_t sent = send(mouth_, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  return sent == static_cast<ssize_t>(text.size());
+}
 
 void Child::reap() {
   int status = 0;
