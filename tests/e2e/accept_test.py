@@ -176,9 +176,10 @@ class ManyGpus(Node):
                 if r["id"].endswith("/alone")]
 
     def test_eight_take_little_longer_than_one(self):
+        # Long cases: it is the runner that is timed, and not how fast two processors start programs.
         def seconds(gpus):
             start = time.monotonic()
-            self.expect(self.run_assay("accept", gpus=gpus, FAKE_WORK_MS=100), 0, "PASS")
+            self.expect(self.run_assay("run", "quick", "--runs", "2", gpus=gpus, FAKE_WORK_MS=300), 0)
             return time.monotonic() - start
 
         one = seconds(1)
