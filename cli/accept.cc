@@ -3,41 +3,18 @@
 
 // `accept` and `run`: the commands that measure.
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <atomic>
-#include <csignal>
 #include <cstdio>
 
 #include "bench/runner/run_suite.h"
 #include "cli/commands.h"
 #include "cli/revision.h"
+#include "cli/sitting.h"
 #include "reports/config_dir.h"
 #include "reports/render.h"
 
 namespace assay {
 namespace {
-
-// Set by Ctrl-C and TERM: the running processes are ended and the report is written.
-std::atomic<bool> interrupted{false};
-static_assert(std::atomic<bool>::is_always_lock_free);
-
-void interrupt(int) { interrupted = true; }
-
-// One line that is overwritten on a terminal, plain lines elsewhere.
-class ProgressLine {
- public:
-  ~ProgressLine() {
-    if (terminal_) std::fputs("\r\033[K", stderr);
-  }
-  void operator()(const std::string& line) const {
-    std::fputs(terminal_ ? fmt::format("\r\033[K{}", line).c_str() : (line + "\n").c_str(), stderr);
-    std::fflush(stderr);
-  }
-
- private:
-  bool terminal_ = isatty(STDERR_FILENO) == 1;
-};
 
 Report measure_suite(const MeasureOptions& options, const std::string& command) {
   const std::filesystem::path configs = config_dir();
@@ -60,10 +37,8 @@ Report measure_suite(const MeasureOptions& options, const std::string& command) 
   if (!std::filesystem::exists(request.targets)) {
     throw Error(ExitCode::kUsage, fmt::format("--targets {}: no such file", options.targets));
   }
-  std::signal(SIGINT, interrupt);
-  std::signal(SIGTERM, interrupt);
   const ProgressLine line;
-  return run_suite(request, interrupted, [&](const std::string& text) { line(text); });
+  return run_suite(request, stop_on_signals(), [&](const std::string& text) { line(text); });
 }
 
 void print(const Report& report, const MeasureOptions& options) {

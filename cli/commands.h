@@ -31,6 +31,18 @@ ExitCode run_accept(const MeasureOptions& options);
 // Measure only: records without a verdict; 0 if every record is ok.
 ExitCode run_run(const MeasureOptions& options);
 
+struct AbOptions {
+  std::string base;  // shell commands
+  std::string candidate;
+  std::string filter;  // regular expression on row ids; empty: all
+  std::string out = "out";
+  int runs = 0;            // a side, in one look; 0: two looks by the number of rows
+  double timeout_s = 600;  // a run
+  Format format = Format::kText;
+};
+// Base against candidate, interleaved in one sitting.
+ExitCode run_ab_command(const AbOptions& options);
+
 struct JudgeOptions {
   std::string report;
   std::string targets;  // file; empty: the targets embedded in the report

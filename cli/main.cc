@@ -31,12 +31,15 @@ constexpr const char* kFooter =
     "Results go to stdout, progress and errors to stderr. Examples:\n"
     "  assay accept                              check, measure and judge this node\n"
     "  assay run quick --filter '^memory/' --runs 5\n"
+    "  assay ab --base 'old/assay-gemm --log=/dev/stdout' --cand 'new/assay-gemm "
+    "--log=/dev/stdout'\n"
     "  assay judge out/report.json --format json\n"
     "  assay report out/report.json --redact --json public.json --md public.md";
 
 struct CommandLine {
   MeasureOptions accept;
   MeasureOptions run;
+  AbOptions ab;
   JudgeOptions judge;
   ListOptions list;
   ReportOptions report;
@@ -106,6 +109,42 @@ void add_run(CLI::App& app, CommandLine& line) {
                     "One round without limits on time, to run under Nsight: nsys profile assay run "
                     "quick --profile; its times are no results");
   command->callback([&line] { line.chosen = [&line] { return run_run(line.run); }; });
+}
+
+void add_ab(CLI::App& app, CommandLine& line) {
+  CLI::App* command = app.add_subcommand(
+      "ab",
+      "Compare two commands run interleaved in one sitting: regression, improvement, unchanged");
+  command
+      ->add_option(
+          "--base", line.ab.base,
+          "Shell command that prints rows on stdout: a benchmark with --log=/dev/stdout, or "
+          "lines with op and ms")
+      ->required()
+      ->type_name("CMD");
+  command->add_option("--cand", line.ab.candidate, "Likewise, of the candidate")
+      ->required()
+      ->type_name("CMD");
+  // The exact rank distribution of more runs would cost more than it could tell.
+  command
+      ->add_option(
+          "--runs", line.ab.runs,
+          "Runs a side, an even number, judged once (default: 6, 8 or more by the number of "
+          "rows, and twice as many for undecided rows)")
+      ->check(CLI::Range(2, 100))
+      ->type_name("N");
+  command
+      ->add_option("--rows", line.ab.filter,
+                   "Only the rows whose id matches (ECMAScript, anywhere in the id)")
+      ->type_name("REGEX");
+  command
+      ->add_option("--timeout", line.ab.timeout_s, "Seconds that one run may take (default: 600)")
+      ->check(CLI::Range(0.1, 86400.0))
+      ->type_name("S");
+  command->add_option("--out", line.ab.out, "Folder for ab.json and ab-runs/ (default: out)")
+      ->type_name("DIR");
+  add_format(*command, line.ab.format);
+  command->callback([&line] { line.chosen = [&line] { return run_ab_command(line.ab); }; });
 }
 
 void add_judge(CLI::App& app, CommandLine& line) {
@@ -181,6 +220,7 @@ int run_program(int argc, char** argv) {
   app.require_subcommand(1);
   add_accept(app, line);
   add_run(app, line);
+  add_ab(app, line);
   add_judge(app, line);
   add_report(app, line);
   add_list(app, line);

@@ -41,6 +41,8 @@ enum class Power { kBurst, kSustained };
 constexpr std::array<EnumName<Power>, 2> enum_names(Power) {
   return {{{Power::kBurst, "burst"}, {Power::kSustained, "sustained"}}};
 }
+// A burst counts from this share of the processors' highest clock.
+inline constexpr double kBurstClockShare = 0.97;
 enum class Cache { kCold, kWarm };
 constexpr std::array<EnumName<Cache>, 2> enum_names(Cache) {
   return {{{Cache::kCold, "cold"}, {Cache::kWarm, "warm"}}};
@@ -76,7 +78,7 @@ struct Conditions {
 [[nodiscard]] std::string condition_suffix(const Conditions& conditions);
 
 // What one operation does, and the unit of the machine that bounds it: a compute pipe of
-// configs/gpus ("fp32", "tf32", "bf16", "fp8", ...), "dram", or "host_memory".
+// configs/gpus ("fp32", "tf32", "bf16", "fp8", ...), "dram", "l2", or "host_memory".
 // Compute pipes are rated by `operations`, the others by `bytes`.
 struct Work {
   double operations = 0;
@@ -205,7 +207,7 @@ struct Timing {
   // Of the processors over the timed windows, from their own counters; null where no window reached
   // 1 ms or the device has no such counter.
   std::optional<double> sm_clock_mhz;
-  int rejected_samples = 0;  // taken in bursts below full clock, and not counted
+  std::vector<double> rejected_s;  // samples of bursts below full clock: kept, not counted
   std::string stop_reason;
 
   template <class Self, class Archive>
@@ -217,7 +219,7 @@ struct Timing {
     archive("median_s", self.median_s);
     archive("mean_s", self.mean_s);
     archive("sm_clock_mhz", self.sm_clock_mhz);
-    archive("rejected_samples", self.rejected_samples);
+    archive("rejected_s", self.rejected_s);
     archive("stop_reason", self.stop_reason);
   }
 };

@@ -30,6 +30,12 @@ namespace assay {
   return fmt::format("{}", fmt::join(parts, separator));
 }
 
+// For a message of one line, whatever a user's text held.
+[[nodiscard]] inline std::string one_line(std::string text) {
+  for (char& c : text) c = c == '\n' || c == '\r' ? ' ' : c;
+  return text;
+}
+
 // "1 GPU", "2 GPUs".
 template <class Number>
 [[nodiscard]] std::string counted(Number n, std::string_view noun) {

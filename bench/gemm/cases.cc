@@ -9,6 +9,7 @@
 
 #include "bench/gemm/cublaslt.h"
 #include "bench/gemm/tolerance.h"
+#include "bench/harness/cuda/cuda_case.h"
 #include "kernels/fill.h"
 #include "kernels/gemm_check.h"
 
@@ -32,12 +33,12 @@ constexpr std::array<PrecisionInfo, 4> kPrecisions = {{
     {Precision::kFp8E4M3, "fp8_e4m3", "fp8", ElementType::kFp8E4M3, ElementType::kBf16, 89},
 }};
 
-class GemmCase : public Case {
+class GemmCase : public CudaCase {
  public:
   GemmCase(const PrecisionInfo& info, int size, const CudaDevice& device, cudaStream_t stream)
-      : info_(info),
+      : CudaCase(stream),
+        info_(info),
         size_(size),
-        stream_(stream),
         gemm_(info.precision, size, size, size),
         check_workspace_(gemm_check_workspace_bytes(size, size, size)),
         check_result_(sizeof(GemmCheckResult)) {
@@ -58,13 +59,7 @@ class GemmCase : public Case {
 
   void launch(int slot) override {
     const Buffers& set = sets_[static_cast<std::size_t>(slot)];
-    gemm_.run(set.a.data(), set.b.data(), set.d.data(), stream_);
-  }
-
-  void poison(int slot) override {  // all ones: NaN in FP32 and BF16
-    const DeviceBuffer& d = sets_[static_cast<std::size_t>(slot)].d;
-    check_cuda(cudaMemsetAsync(d.data(), 0xFF, static_cast<std::size_t>(d.bytes()), stream_),
-               "cudaMemsetAsync");
+    gemm_.run(set.a.data(), set.b.data(), set.d.data(), stream());
   }
 
   [[nodiscard]] Verification verify(int slot, int attempt) override {
@@ -73,17 +68,22 @@ class GemmCase : public Case {
                               info_.output, set.a.data(), set.b.data(), set.d.data()};
     auto* const device_result = check_result_.as<GemmCheckResult>();
     check_cuda(check_gemm(problem, kSeed + 1000 + static_cast<std::uint64_t>(attempt),
-                          check_workspace_.data(), device_result, stream_),
+                          check_workspace_.data(), device_result, stream()),
                "check_gemm");
     GemmCheckResult found{};
     check_cuda(
-        cudaMemcpyAsync(&found, device_result, sizeof(found), cudaMemcpyDeviceToHost, stream_),
+        cudaMemcpyAsync(&found, device_result, sizeof(found), cudaMemcpyDeviceToHost, stream()),
         "cudaMemcpyAsync");
-    check_cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+    check_cuda(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
     return judged(found, slot);
   }
 
   [[nodiscard]] Json algorithm() const override { return gemm_.algorithm(); }
+
+ protected:
+  [[nodiscard]] const DeviceBuffer& output(int slot) const override {
+    return sets_[static_cast<std::size_t>(slot)].d;
+  }
 
  private:
   struct Buffers {
@@ -114,7 +114,6 @@ class GemmCase : public Case {
 
   PrecisionInfo info_;
   int size_;
-  cudaStream_t stream_;
   LtGemm gemm_;
   DeviceBuffer check_workspace_;
   DeviceBuffer check_result_;
@@ -152,7 +151,7 @@ CaseEntry entry_of(const PrecisionInfo& info, int size, Power power, const CudaD
 std::vector<CaseEntry> gemm_cases(const CudaDevice& device, cudaStream_t stream) {
   std::vector<CaseEntry> entries;
   for (const PrecisionInfo& info : kPrecisions) {
-    for (const int size : {4096, 8192}) {
+    for (const int size : {1024, 4096, 8192}) {
       for (const Power power : {Power::kBurst, Power::kSustained}) {
         entries.push_back(entry_of(info, size, power, device, stream));
       }

@@ -9,12 +9,13 @@
 //     void launch(int slot) override { check(stream_copy(...)); }    // asynchronous
 //     void poison(int slot) override { ... 0xFF over the outputs ... }
 //     Verification verify(int slot, int attempt) override { ... }
-//   };
+//   };                                      // on a GPU: derive from cuda/cuda_case.h
 //   std::vector<CaseEntry> entries = {{info, [&] { return std::make_unique<CopyCase>(...); }}};
 //
 // A Case is built ready: its constructor allocates and fills, its destructor gives everything back.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -47,6 +48,12 @@ class Case {
   virtual void poison(int slot) = 0;
   // Called after everything launched has ended. `attempt` counts the checks of this process.
   [[nodiscard]] virtual Verification verify(int slot, int attempt) = 0;
+  // A hash of each of these slots' outputs, after everything launched has ended; empty where the
+  // operation is not reproducible bit for bit (atomic additions in any order).
+  [[nodiscard]] virtual std::vector<std::uint64_t> hash_outputs(const std::vector<int>& slots) {
+    (void)slots;
+    return {};
+  }
   // The library's choice, enough to reproduce it; null if there was none.
   [[nodiscard]] virtual Json algorithm() const { return nullptr; }
 };

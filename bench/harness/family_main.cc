@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <regex>
@@ -28,6 +29,9 @@ struct Options {
   std::string log;
   int round = 0;
   bool list = false;
+  bool alone = false;
+  bool waits = false;  // --start=stdin
+  bool profile = false;
 };
 
 [[noreturn]] void usage(const std::string& message) { throw Error(ExitCode::kUsage, message); }
@@ -76,6 +80,13 @@ Options take_options(int& argc, char** argv) {
       options.round = parse_round(*round);
     } else if (argument == "--list") {
       options.list = true;
+    } else if (argument == "--alone") {
+      options.alone = true;
+    } else if (argument == "--profile") {
+      options.profile = true;
+    } else if (const auto start = value_of(argument, "--start")) {
+      if (*start != "stdin") usage(fmt::format("{}: only stdin can say go", argument));
+      options.waits = true;
     } else if (argument.starts_with("--benchmark_repetitions") ||
                argument.starts_with("--benchmark_min_time") ||
                argument.starts_with("--benchmark_min_warmup_time")) {
@@ -90,6 +101,12 @@ Options take_options(int& argc, char** argv) {
 }
 
 std::vector<CaseEntry> choose(std::vector<CaseEntry> cases, const Options& options) {
+  if (options.alone) {
+    for (CaseEntry& entry : cases) {
+      entry.info.conditions.peers = Peers::kAlone;
+      entry.info.id += "/" + to_string(Peers::kAlone);  // the last of condition_suffix()
+    }
+  }
   std::regex filter;
   try {
     filter = std::regex(options.filter);
@@ -108,6 +125,17 @@ std::vector<CaseEntry> choose(std::vector<CaseEntry> cases, const Options& optio
            !std::regex_search(entry.info.id, filter);
   });
   return cases;
+}
+
+// Tells the runner that a case is ready and waits for its go. A closed input means that there is
+// no runner any more.
+void wait_for_go(RunLog& log, const std::string& id) {
+  log.append({{"type", "ready"}, {"id", id}});
+  for (char c = 0; c != '\n';) {
+    const ssize_t got = read(STDIN_FILENO, &c, 1);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) throw ProcessLost("--start=stdin: the input closed before it said go");
+  }
 }
 
 // Runs each chosen case once and remembers the worst outcome.
@@ -199,14 +227,18 @@ ExitCode run_family(int argc, char** argv, const Options& options, const std::st
               {"round", options.round},
               {"device", to_json_value(family.device())},
               {"versions", family.versions()}});
-  Session session(Bench{.timer = family.timer(),
-                        .clock = clock,
-                        .sensor = family.sensor(),
-                        .budget = {},
-                        .family = name,
-                        .device = family.device(),
-                        .round = options.round},
-                  log);
+  Bench bench{.timer = family.timer(),
+              .clock = clock,
+              .sensor = family.sensor(),
+              .budget = {},
+              .family = name,
+              .device = family.device(),
+              .round = options.round,
+              .max_clock_mhz = family.max_clock_mhz(),
+              .profiled = options.profile};
+  if (options.waits) bench.ready = [&](const std::string& id) { wait_for_go(log, id); };
+  if (options.profile) family.timer().start_profiling();
+  Session session(std::move(bench), log);
   ExitCode code = run_cases(cases, session);
   if (!session.lost().empty()) throw Error(ExitCode::kMeasurement, session.lost());
   return code;

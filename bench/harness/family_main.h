@@ -10,14 +10,17 @@
 //   }
 //
 // Flags besides Google Benchmark's: --filter=RE (the same as --benchmark_filter) or --ids=A,B,C
-// choose cases before they are registered; --log=FILE appends run.jsonl lines; --round=N is
-// recorded;
-// --list prints the ids. --benchmark_repetitions and --benchmark_min_time are refused: the harness
+// choose cases before they are registered; --alone names them as cases on an otherwise idle node;
+// --log=FILE appends run.jsonl lines; --round=N is recorded; --start=stdin waits for a line before
+// a case loads the device; --profile makes a few launches of each for Nsight; --list prints the
+// ids.
+// --benchmark_repetitions and --benchmark_min_time are refused: the harness
 // decides how often a case is launched.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +39,7 @@ class Family {
   [[nodiscard]] virtual std::vector<CaseEntry> cases() = 0;
   [[nodiscard]] virtual Timer& timer() = 0;
   [[nodiscard]] virtual Sensor& sensor() = 0;
+  [[nodiscard]] virtual std::optional<double> max_clock_mhz() const { return std::nullopt; }
 };
 
 // `open` throws Skip when this machine has no device for the family: exit 2 with the reason.

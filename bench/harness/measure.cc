@@ -6,130 +6,296 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "bench/harness/sampler.h"
 #include "bench/node/environment.h"
+#include "kernels/counter_random.h"
 #include "reports/statistics.h"
 
 namespace assay {
 namespace {
 
 constexpr double kTelemetryPeriod_s = 0.005;
-constexpr double kChunk_s = 0.1;  // of the timed window: between two looks at the wall clock
-constexpr double kWarmChunk_s = 0.02;
+constexpr double kWarmSpell_s = 0.02;
+constexpr int kProfiledSamples = 3;
 
 class CaseRun {
  public:
   CaseRun(const CaseEntry& entry, Bench& bench, RunRecord& record)
-      : bench_(bench), record_(record), case_(entry.make()) {}
+      : bench_(bench), record_(record) {
+    bench_.timer.begin_case(entry.info.id);
+    case_ = entry.make();
+  }
 
   void run() {
     record_.algorithm = case_->algorithm();
-    if (!verified_after_launching_each_slot()) return;
+    if (!first_check()) return;
     const LaunchCost cost = estimate_cost();
+    bench_.ready(record_.id);
     start_s_ = bench_.clock.now_s();
-    rest_and_warm_up(cost);
-    poison_all();
-    time_window(cost);
-    verify_all();
+    sampler_.emplace(bench_.sensor, bench_.clock, kTelemetryPeriod_s);
+    bool sound = true;
+    if (bench_.profiled) {
+      sound = time_profiled();
+    } else if (record_.conditions.power == Power::kSustained) {
+      sound = time_sustained(cost);
+    } else {
+      sound = time_bursts(cost);
+    }
+    record_.telemetry = sampler_->stop(windows_);
+    summarise_samples();
+    if (sound) (void)verify_all();
   }
 
  private:
-  [[nodiscard]] bool sustained() const { return record_.conditions.power == Power::kSustained; }
-
-  void launch_next(int) { case_->launch(next_slot_++ % case_->slots()); }
   [[nodiscard]] LaunchFunction launcher() {
-    return [this](int i) { launch_next(i); };
+    return [this](int) { case_->launch(next_slot_++ % case_->slots()); };
+  }
+  [[nodiscard]] double now_s() const { return bench_.clock.now_s(); }
+  [[nodiscard]] double elapsed_s() const { return now_s() - start_s_; }
+
+  // The slots that the next `launches` write.
+  [[nodiscard]] std::vector<int> next_slots(int launches) const {
+    std::vector<int> slots;
+    for (int i = 0; i < std::min(launches, case_->slots()); ++i) {
+      slots.push_back((next_slot_ + i) % case_->slots());
+    }
+    return slots;
   }
 
-  [[nodiscard]] bool capped() const {
-    return bench_.clock.now_s() - start_s_ >= bench_.budget.cap_s;
-  }
-
-  void poison_all() {
-    for (int slot = 0; slot < case_->slots(); ++slot) case_->poison(slot);
-  }
-
-  bool verified_after_launching_each_slot() {
-    poison_all();
-    for (int slot = 0; slot < case_->slots(); ++slot) case_->launch(slot);
-    return verify_all();
+  bool first_check() {
+    const double start = now_s();
+    const std::vector<int> slots = next_slots(case_->slots());
+    for (const int slot : slots) case_->poison(slot);
+    for (const int slot : slots) case_->launch(slot);
+    const bool sound = verify_all();
+    if (sound) hashes_ = case_->hash_outputs(slots);
+    record_.busy_s += now_s() - start;
+    if (!sound || hashes_.empty()) return sound;
+    std::uint64_t all = 0;
+    for (std::size_t i = 0; i < hashes_.size(); ++i) all = random_bits(all ^ hashes_[i], i);
+    record_.verification.hash = fmt::format("{:016x}", all);
+    return true;
   }
 
   // Keeps the worst: a later sound check does not hide an earlier wrong one.
   bool verify_all() {
+    const double start = now_s();
     bench_.timer.wait();
     for (int slot = 0; slot < case_->slots(); ++slot) {
       Verification found = case_->verify(slot, attempt_++);
-      const bool first = record_.verification.status == VerificationStatus::kNotRun;
+      Verification& kept = record_.verification;
       const bool wrong = found.status != VerificationStatus::kVerified;
-      if (first || wrong || found.error.value_or(0) > record_.verification.error.value_or(0)) {
-        record_.verification = std::move(found);
+      if (kept.status == VerificationStatus::kNotRun || wrong ||
+          found.error.value_or(0) > kept.error.value_or(0)) {
+        found.hash = kept.hash;
+        found.repetitions = kept.repetitions;
+        kept = std::move(found);
       }
-      if (wrong) {
-        record_.status = RecordStatus::kInvalid;
-        record_.message = "wrong result: " + record_.verification.detail;
-        return false;
+      if (wrong) return wrong_result(kept.detail);
+    }
+    record_.busy_s += now_s() - start;
+    return true;
+  }
+
+  bool wrong_result(const std::string& detail) {
+    record_.status = RecordStatus::kInvalid;
+    record_.verification.status = VerificationStatus::kWrong;
+    record_.verification.detail = detail;
+    record_.message = "wrong result: " + detail;
+    return false;
+  }
+
+  // Whether these slots hold what they held after the first check, bit for bit.
+  bool unchanged(const std::vector<int>& slots) {
+    if (hashes_.empty()) return true;
+    const double start = now_s();
+    const std::vector<std::uint64_t> found = case_->hash_outputs(slots);
+    record_.busy_s += now_s() - start;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      const std::uint64_t expected = hashes_[static_cast<std::size_t>(slots[i])];
+      if (found[i] != expected) {
+        return wrong_result(
+            fmt::format("repetition {} of buffer set {} differs from the first: hash {:016x}, "
+                        "expected {:016x}",
+                        record_.verification.repetitions + 1, slots[i], found[i], expected));
       }
+      ++record_.verification.repetitions;
     }
     return true;
   }
 
   LaunchCost estimate_cost() {
     constexpr int kTries = 3;
-    const double start = bench_.clock.now_s();
+    const double start = now_s();
     const std::vector<double> seconds = bench_.timer.sample(kTries, 1, launcher());
-    const double wall_s = (bench_.clock.now_s() - start) / kTries;
+    const double wall_s = (now_s() - start) / kTries;
     const double timed_s = std::max(*std::min_element(seconds.begin(), seconds.end()), 1e-7);
     return {timed_s, std::max(timed_s, wall_s)};
   }
 
-  void rest_and_warm_up(const LaunchCost& cost) {
-    const Budget& budget = bench_.budget;
-    double wanted_s = budget.burst_warm_s;
-    if (sustained()) {
-      wanted_s = bench_.settled ? budget.resettle_s : budget.settle_s;
-      bench_.settled = true;
-    } else {
-      bench_.clock.sleep_s(budget.idle_s);
-    }
-    const int chunk = std::max(1, static_cast<int>(kWarmChunk_s / cost.wall_s));
-    const double start = bench_.clock.now_s();
-    double elapsed = 0;
-    do {
-      (void)bench_.timer.sample(1, chunk, launcher());
-      record_.warm_up.launches += chunk;
-      elapsed = bench_.clock.now_s() - start;
-    } while (elapsed < wanted_s && !capped());
-    record_.warm_up.seconds = elapsed;
-    record_.warm_up.stop_reason =
-        elapsed >= wanted_s ? fmt::format("declared {:g} s", wanted_s) : "wall-time cap";
+  void rest(double seconds) {
+    bench_.clock.sleep_s(seconds);
+    record_.idle_s += seconds;
   }
 
-  void time_window(const LaunchCost& cost) {
-    const Budget& budget = bench_.budget;
-    const double window_s = sustained() ? budget.sustained_window_s : budget.burst_window_s;
-    const SamplePlan plan = plan_samples(cost, window_s, budget);
-    const int chunk =
-        std::clamp(static_cast<int>(kChunk_s / (cost.wall_s * plan.per_sample)), 1, plan.samples);
-    std::vector<double>& samples = record_.timing.samples_s;
-    TelemetrySampler sampler(bench_.sensor, kTelemetryPeriod_s);
-    do {
-      const int left = plan.samples - static_cast<int>(samples.size());
+  // About `seconds` of launches.
+  void warm(const LaunchCost& cost, double seconds) {
+    const double start = now_s();
+    const int launches = std::max(1, static_cast<int>(seconds / cost.timed_s));
+    // Launches that take longer than the timer saw end by the clock.
+    const int step = std::max(1, static_cast<int>(kWarmSpell_s / cost.wall_s));
+    for (int done = 0; done < launches && now_s() - start < seconds; done += step) {
+      bench_.timer.run(std::min(step, launches - done), launcher());
+      record_.warm_up.launches += std::min(step, launches - done);
+    }
+    record_.warm_up.seconds += now_s() - start;
+    record_.busy_s += now_s() - start;
+  }
+
+  void settle(const LaunchCost& cost) {
+    Settling settling(bench_.settled ? bench_.budget.resettle : bench_.budget.settle);
+    bench_.settled = true;
+    std::optional<std::string> why;
+    while (!why) {
+      bench_.timer.start_clock();
+      warm(cost, kWarmSpell_s);
+      const std::optional<double> clock_mhz = bench_.timer.clock_mhz();
+      const std::optional<SensorReading> latest = sampler_->latest();
+      settling.add(elapsed_s(), clock_mhz, latest ? latest->power_w : std::nullopt);
+      why = settling.reached(elapsed_s());
+      if (!why && elapsed_s() >= bench_.budget.cap_s) why = "wall-time cap";
+    }
+    record_.warm_up.stop_reason = *why;
+  }
+
+  struct Spell {
+    std::vector<double> samples_s;
+    Window window;
+    std::optional<double> clock_mhz;  // the device's own
+    bool sound = true;
+  };
+
+  Spell spell(const StoppingRule& rule, int samples) {
+    Spell result;
+    const std::vector<int> slots = next_slots(samples * rule.per_sample);
+    for (const int slot : slots) case_->poison(slot);
+    const int at_once = std::max(1, bench_.timer.capacity() / rule.per_sample);
+    bench_.timer.start_clock();
+    result.window.begin_s = now_s();
+    while (static_cast<int>(result.samples_s.size()) < samples) {
+      const int left = samples - static_cast<int>(result.samples_s.size());
       const std::vector<double> some =
-          bench_.timer.sample(std::min(chunk, left), plan.per_sample, launcher());
-      samples.insert(samples.end(), some.begin(), some.end());
-    } while (static_cast<int>(samples.size()) < plan.samples && !capped());
-    record_.telemetry = sampler.stop();
+          bench_.timer.sample(std::min(at_once, left), rule.per_sample, launcher());
+      result.samples_s.insert(result.samples_s.end(), some.begin(), some.end());
+    }
+    sampler_->read_now();
+    result.window.end_s = now_s();
+    result.clock_mhz = bench_.timer.clock_mhz();
+    for (const double seconds : result.samples_s) record_.busy_s += seconds * rule.per_sample;
+    result.sound = unchanged(slots);
+    return result;
+  }
+
+  void declare(const StoppingRule& rule) {
     record_.timing.timer = bench_.timer.name();
-    record_.timing.launches_per_sample = plan.per_sample;
-    record_.timing.median_s = median(samples);
-    record_.timing.mean_s =
-        std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
-    record_.timing.stop_reason = static_cast<int>(samples.size()) == plan.samples
-                                     ? fmt::format("declared {} samples", plan.samples)
-                                     : "wall-time cap";
+    record_.timing.rule = rule.text();
+    record_.timing.launches_per_sample = rule.per_sample;
+  }
+
+  void accept(const Spell& spell) {
+    std::vector<double>& samples = record_.timing.samples_s;
+    samples.insert(samples.end(), spell.samples_s.begin(), spell.samples_s.end());
+    windows_.push_back(spell.window);
+    if (spell.clock_mhz) clocks_mhz_.push_back(*spell.clock_mhz);
+  }
+
+  [[nodiscard]] int samples_in(double seconds, const LaunchCost& cost,
+                               const StoppingRule& rule) const {
+    const auto taken = static_cast<int>(record_.timing.samples_s.size());
+    const int left = (taken < rule.samples ? rule.samples : rule.max_samples) - taken;
+    const double fit = std::round(seconds / (cost.wall_s * rule.per_sample));
+    return static_cast<int>(std::clamp(fit, 1.0, std::max(1.0, static_cast<double>(left))));
+  }
+
+  bool time_sustained(const LaunchCost& cost) {
+    const Budget& budget = bench_.budget;
+    const StoppingRule rule =
+        plan_samples(cost, budget.sustained_window_s, bench_.timer.capacity(), budget);
+    declare(rule);
+    settle(cost);
+    std::optional<std::string> why;
+    while (!why) {
+      const Spell one = spell(rule, samples_in(budget.sustained_spell_s, cost, rule));
+      accept(one);
+      if (!one.sound) return false;
+      why = rule.reached(record_.timing.samples_s, elapsed_s());
+    }
+    record_.timing.stop_reason = *why;
+    return true;
+  }
+
+  [[nodiscard]] bool below_full_clock(std::optional<double> clock_mhz) const {
+    return clock_mhz && bench_.max_clock_mhz &&
+           *clock_mhz < kBurstClockShare * *bench_.max_clock_mhz;
+  }
+
+  // A spell counts while the card grants its full clock, as the driver reports it. The processors'
+  // own clock is lower from the first microsecond of a heavy load (they stretch cycles against
+  // voltage droop), but tells whether the load is heavy: such a one rests before each spell.
+  bool time_bursts(const LaunchCost& cost) {
+    const Budget& budget = bench_.budget;
+    const StoppingRule rule =
+        plan_samples(cost, budget.burst_window_s, bench_.timer.capacity(), budget);
+    declare(rule);
+    record_.warm_up.stop_reason =
+        fmt::format("declared {:g} s after each rest", budget.burst_warm_s);
+    std::optional<std::string> why;
+    double idle_s = budget.idle_s;
+    int rejected = 0;
+    bool rested = false;
+    while (!why) {
+      if (!rested) {
+        rest(idle_s);
+        warm(cost, budget.burst_warm_s);
+      }
+      const Spell one = spell(rule, samples_in(budget.burst_spell_s, cost, rule));
+      if (!one.sound) return false;
+      const bool may_retry =
+          rejected < budget.most_rejected_spells && elapsed_s() < budget.cap_s / 2;
+      if (may_retry && below_full_clock(sampler_->mean_sm_clock_mhz(one.window))) {
+        ++rejected;
+        std::vector<double>& kept = record_.timing.rejected_s;
+        kept.insert(kept.end(), one.samples_s.begin(), one.samples_s.end());
+        idle_s = std::min(2 * idle_s, budget.longest_idle_s);
+        rested = false;
+        continue;
+      }
+      accept(one);
+      rested = !below_full_clock(one.clock_mhz);
+      why = rule.reached(record_.timing.samples_s, elapsed_s());
+    }
+    record_.timing.stop_reason = *why;
+    return true;
+  }
+
+  bool time_profiled() {
+    StoppingRule rule;
+    rule.samples = rule.max_samples = kProfiledSamples;
+    declare(rule);
+    record_.timing.rule = record_.timing.stop_reason =
+        fmt::format("profiled: {} samples", kProfiledSamples);
+    const Spell one = spell(rule, rule.samples);
+    accept(one);
+    return one.sound;
+  }
+
+  void summarise_samples() {
+    Timing& timing = record_.timing;
+    if (timing.samples_s.empty()) return;
+    timing.median_s = median(timing.samples_s);
+    timing.mean_s = moments(timing.samples_s).mean;
+    if (!clocks_mhz_.empty()) timing.sm_clock_mhz = moments(clocks_mhz_).mean;
   }
 
   Bench& bench_;
@@ -138,6 +304,10 @@ class CaseRun {
   double start_s_ = 0;  // of warm-up and window
   int next_slot_ = 0;
   int attempt_ = 0;
+  std::vector<std::uint64_t> hashes_;  // of each slot after the first check; empty: none
+  std::optional<TelemetrySampler> sampler_;
+  std::vector<Window> windows_;     // of the accepted spells
+  std::vector<double> clocks_mhz_;  // of each accepted spell
 };
 
 void fail(RunRecord& record, RecordStatus status, const std::string& message) {
@@ -147,16 +317,23 @@ void fail(RunRecord& record, RecordStatus status, const std::string& message) {
 
 }  // namespace
 
-SamplePlan plan_samples(const LaunchCost& cost, double window_s, const Budget& budget) {
+StoppingRule plan_samples(const LaunchCost& cost, double window_s, int capacity,
+                          const Budget& budget) {
   // Clamped before the conversion: a launch can be estimated at next to nothing.
   const double launches = std::min(std::ceil(window_s / cost.timed_s), 1e9);
   const double wanted = std::max(
       {std::ceil(budget.sample_s / cost.timed_s), std::ceil(launches / budget.max_samples), 1.0});
   const double fits = std::max(budget.cap_s / (budget.min_samples * cost.wall_s), 1.0);
-  const double batch = std::min({wanted, fits, 1e6});
+  const double batch = std::min({wanted, fits, static_cast<double>(capacity)});
   const double samples = std::clamp(std::ceil(launches / batch), double(budget.min_samples),
                                     double(budget.max_samples));
-  return {static_cast<int>(samples), static_cast<int>(batch)};
+  StoppingRule rule;
+  rule.per_sample = static_cast<int>(batch);
+  rule.samples = static_cast<int>(samples);
+  rule.max_samples = std::min(2 * rule.samples, std::max(rule.samples, budget.max_samples));
+  rule.half_width = budget.half_width;
+  rule.cap_s = budget.cap_s;
+  return rule;
 }
 
 void measure(const CaseEntry& entry, Bench& bench, RunRecord& record) {

@@ -1,16 +1,23 @@
 // SPDX-FileCopyrightText: The Assay authors
 // SPDX-License-Identifier: Apache-2.0
 
-// From a case to a record: verify, warm up, time, verify again.
+// From a case to a record: check, warm up, time in spells, check again.
 //
 //   Bench bench{.timer = timer, .clock = clock, .sensor = sensor, .budget = {}, ...};
 //   RunRecord record;
 //   measure(entry, bench, record);    // throws nothing but ProcessLost
+//
+// A spell is a stretch of samples of which the outputs are poisoned before and hashed after; clock
+// and telemetry belong to it. In `sustained` the spells follow a warm-up that ends when clock and
+// power are steady; in `burst` they follow a rest, and one below full clock does not count.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 
 #include "bench/harness/case.h"
+#include "bench/harness/stopping.h"
 #include "bench/harness/timer.h"
 #include "bench/node/sensor.h"
 #include "reports/record.h"
@@ -19,15 +26,21 @@ namespace assay {
 
 // How long things take, declared before the run. A budget is no statement about errors.
 struct Budget {
-  double settle_s = 2.0;    // sustained: until clock and power have come down, once a process
-  double resettle_s = 0.5;  // sustained: again before each further case
+  SteadyRule settle;  // sustained: once a process
+  SteadyRule resettle{.least_s = 0.3, .most_s = 2.0, .blind_s = 0.5, .spell_s = 0.15};
   double sustained_window_s = 0.6;  // timed
-  double idle_s = 0.25;             // burst: rest before, so that the clock is back at its maximum
-  double burst_warm_s = 0.03;
-  double burst_window_s = 0.12;
+  double sustained_spell_s = 0.1;
+  double burst_window_s = 0.12;  // timed
+  double burst_spell_s = 0.03;
+  double burst_warm_s = 0.01;
+  double idle_s = 0.25;         // rest before a burst; doubled after each that was below full clock
+  double longest_idle_s = 2.0;  // of one rest
+  int most_rejected_spells = 6;  // then the row is taken as it is, and says that it is no burst
+  double half_width = 0.005;     // wanted, of the median within the run
   int min_samples = 5;
   int max_samples = 500;
-  double sample_s = 0.0005;  // a shorter launch is batched until a sample takes this long
+  double sample_s = 0.0001;  // a shorter launch is batched until a sample takes this long, 200
+                             // times the resolution of an event
   double cap_s = 10.0;       // wall time of warm-up and window together, whatever the timer says;
                         // below every suite's id_timeout_s, or a hang would be reported instead
 };
@@ -40,6 +53,10 @@ struct Bench {
   std::string family;
   DeviceRef device;
   int round = 0;
+  std::optional<double> max_clock_mhz;  // of the processors; null if the device has no such clock
+  bool profiled = false;  // a few launches under a profiler: nothing settles, nothing is judged
+  // Called when the case is ready to load the device; returns when it may.
+  std::function<void(const std::string& id)> ready = [](const std::string&) {};
   bool settled = false;  // a sustained case ran before in this process
 };
 
@@ -53,13 +70,9 @@ struct LaunchCost {
   double wall_s = 0;
 };
 
-// Batch and sample count for a window of `window_s`. The batch is cut where min_samples of it would
-// not fit into the wall-time cap.
-struct SamplePlan {
-  int samples = 1;
-  int per_sample = 1;
-};
-[[nodiscard]] SamplePlan plan_samples(const LaunchCost& cost, double window_s,
-                                      const Budget& budget);
+// The rule for a window of `window_s` and a timer that takes `capacity` launches at once. The batch
+// is cut where min_samples of it would not fit into the wall-time cap.
+[[nodiscard]] StoppingRule plan_samples(const LaunchCost& cost, double window_s, int capacity,
+                                        const Budget& budget);
 
 }  // namespace assay

@@ -6,6 +6,7 @@
 //
 //   {"type": "process", "family", "pid", "started", "round", "device", "versions"}
 //   {"type": "begin", "id"}        a begin without its record in time is a hang of that id
+//   {"type": "ready", "id"}        with --start=stdin: set up, waits for a line on its input
 //   {"type": "record", "record"}
 //   {"type": "end", "exit_code", "message"}
 #pragma once

@@ -46,23 +46,52 @@ Telemetry summarise(const std::vector<SensorReading>& readings) {
   return telemetry;
 }
 
-TelemetrySampler::TelemetrySampler(Sensor& sensor, double period_s)
-    : thread_([this, &sensor, period_s](const std::stop_token& stop) {
+TelemetrySampler::TelemetrySampler(Sensor& sensor, const Clock& clock, double period_s)
+    : sensor_(sensor), clock_(clock), thread_([this, period_s](const std::stop_token& stop) {
         std::mutex mutex;
         std::condition_variable_any wake;
         std::unique_lock lock(mutex);
         do {
-          readings_.push_back(sensor.read());
+          read_now();
           wake.wait_for(lock, stop, std::chrono::duration<double>(period_s), [] { return false; });
         } while (!stop.stop_requested());
       }) {}
 
+void TelemetrySampler::read_now() {
+  const std::scoped_lock lock(mutex_);
+  const double at_s = clock_.now_s();
+  readings_.push_back({at_s, sensor_.read()});
+}
+
 TelemetrySampler::~TelemetrySampler() = default;
 
-Telemetry TelemetrySampler::stop() {
+std::optional<SensorReading> TelemetrySampler::latest() const {
+  const std::scoped_lock lock(mutex_);
+  if (readings_.empty()) return std::nullopt;
+  return readings_.back().reading;
+}
+
+std::optional<double> TelemetrySampler::mean_sm_clock_mhz(const Window& window) const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<SensorReading> inside;
+  for (const Stamped& stamped : readings_) {
+    if (window.holds(stamped.at_s)) inside.push_back(stamped.reading);
+  }
+  const std::optional<Range> range = range_of(inside, &SensorReading::sm_clock_mhz);
+  return range ? std::optional(range->mean) : std::nullopt;
+}
+
+Telemetry TelemetrySampler::stop(const std::vector<Window>& windows) {
   thread_.request_stop();
   if (thread_.joinable()) thread_.join();
-  return summarise(readings_);
+  std::vector<SensorReading> inside;
+  for (const Stamped& stamped : readings_) {
+    const bool timed = std::any_of(windows.begin(), windows.end(), [&](const Window& window) {
+      return window.holds(stamped.at_s);
+    });
+    if (timed) inside.push_back(stamped.reading);
+  }
+  return summarise(inside);
 }
 
 }  // namespace assay

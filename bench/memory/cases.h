@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The Assay authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Streaming bandwidth of device memory: read, write, copy and triad of 4 GiB a tensor, each exact
-// result checked against the generator (kernels/stream.h). Bytes count what is read plus what is
-// written. Source of the pattern: McCalpin's STREAM, with 16-byte accesses.
+// Streaming bandwidth of device memory: read, write, copy and triad of 4 GiB a tensor, and a read
+// of 24 MiB from memory (cold) and from the L2 (warm); each exact result checked against the
+// generator (kernels/stream.h). Bytes count what is read plus what is written. Source of the
+// pattern: McCalpin's STREAM, with 16-byte accesses.
 #pragma once
 
 #include <vector>

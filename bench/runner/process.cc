@@ -11,12 +11,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 #include <thread>
+#include <utility>
 
 #include "reports/error.h"
 
@@ -53,6 +56,7 @@ struct Launch {
   char* const* environment = nullptr;
   int input = -1;  // -1: /dev/null
   int output = -1;
+  int errors = -1;
   const cpu_set_t* cpus = nullptr;
   bool bounded_files = true;
 };
@@ -70,13 +74,38 @@ struct Launch {
   const int input = launch.input >= 0 ? launch.input : open("/dev/null", O_RDONLY);
   (void)dup2(input, STDIN_FILENO);
   (void)dup2(launch.output, STDOUT_FILENO);
-  (void)dup2(launch.output, STDERR_FILENO);
+  (void)dup2(launch.errors, STDERR_FILENO);
   execve(launch.arguments[0], launch.arguments, launch.environment);
   _exit(127);
 }
 
 [[noreturn]] void fail(const std::string& what, int error) {
   throw Error(ExitCode::kMeasurement, fmt::format("{}: {}", what, std::strerror(error)));
+}
+
+// Open until the child has its copy.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) close(number_);
+  }
+  // Owns a file descriptor.
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  [[nodiscard]] int get() const { return number_; }
+  [[nodiscard]] int release() { return std::exchange(number_, -1); }
+
+ private:
+  int number_;
+};
+
+int open_output(const std::filesystem::path& path) {
+  if (path.empty()) return -1;
+  const int output = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  if (output < 0) fail(path.string() + ": cannot open", errno);
+  return output;
 }
 
 cpu_set_t set_of(const std::vector<int>& cpus) {
@@ -97,36 +126,31 @@ Child::Child(const ChildSpec& spec) {
     throw Error(ExitCode::kMeasurement, fmt::format("{}: cannot run: {}; build it first",
                                                     arguments[0], std::strerror(errno)));
   }
-  const int output = open(spec.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  if (output < 0) fail(spec.output.string() + ": cannot open", errno);
+  const Descriptor output(open_output(spec.output));
+  const Descriptor errors(open_output(spec.errors));
   // A socket and not a pipe: writing to a pipe that nobody reads raises SIGPIPE, which only the
   // whole program could ignore. Our end closes with us, so that the child reads its end of file.
   std::array<int, 2> ends = {-1, -1};
   if (spec.spoken_to && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    const int error = errno;
-    close(output);
-    fail("socketpair", error);
+    fail("socketpair", errno);
   }
-  mouth_ = ends[0];
+  Descriptor ours(ends[0]);
+  const Descriptor theirs(ends[1]);
   const std::vector<char*> argv = pointers(arguments);
   const std::vector<char*> envp = pointers(environment);
   const cpu_set_t cpus = set_of(spec.cpus);
   const Launch launch{.parent = getpid(),
                       .arguments = argv.data(),
                       .environment = envp.data(),
-                      .input = ends[1],
-                      .output = output,
+                      .input = theirs.get(),
+                      .output = output.get(),
+                      .errors = spec.errors.empty() ? output.get() : errors.get(),
                       .cpus = spec.cpus.empty() ? nullptr : &cpus,
                       .bounded_files = spec.bounded_files};
   pid_ = fork();
   if (pid_ == 0) become(launch);
-  const int error = errno;
-  close(output);
-  if (ends[1] >= 0) close(ends[1]);
-  if (pid_ < 0) {
-    if (mouth_ >= 0) close(mouth_);
-    fail("fork", error);
-  }
+  if (pid_ < 0) fail("fork", errno);
+  mouth_ = ours.release();
   (void)setpgid(pid_, pid_);  // here too: whoever comes first
 }
 
@@ -170,6 +194,17 @@ void Child::end() {
   (void)kill(-pid_, SIGKILL);
   // A process that sits in the driver of a lost GPU does not die: it must not hold up the report.
   if (!wait(5)) ended_ = "could not be killed";
+}
+
+std::string last_line_of(const std::filesystem::path& path) {
+  constexpr std::streamoff kTail = 4096;  // of what may be a long file
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  file.seekg(std::max<std::streamoff>(file.tellg() - kTail, 0));
+  std::string last;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.empty()) last = line;
+  }
+  return last.substr(0, 200);
 }
 
 }  // namespace assay

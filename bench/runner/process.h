@@ -24,6 +24,7 @@ struct ChildSpec {
   std::vector<std::string> arguments;              // [0] is the program's path
   std::map<std::string, std::string> environment;  // set on top of ours
   std::filesystem::path output;                    // file for its stdout and stderr
+  std::filesystem::path errors = {};               // file for its stderr, if it has one of its own
   std::vector<int> cpus = {};                      // to run on; empty: where we may run
   bool spoken_to = false;                          // stdin takes what say() sends; else /dev/null
   bool bounded_files = true;                       // it may not fill the disk
@@ -52,5 +53,8 @@ class Child {
   int mouth_ = -1;  // our end of its stdin
   std::optional<std::string> ended_;
 };
+
+// The last line of a file that is not empty, cut to 200 bytes; empty if there is none.
+[[nodiscard]] std::string last_line_of(const std::filesystem::path& file);
 
 }  // namespace assay

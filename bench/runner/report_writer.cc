@@ -18,7 +18,7 @@ ReportWriter::ReportWriter(std::filesystem::path out, Suite suite, std::vector<D
     : out_(std::move(out)), suite_(std::move(suite)), devices_(std::move(devices)) {}
 
 void ReportWriter::add(Run run) {
-  if (!run.record.timing.samples_s.empty()) {
+  if (has_samples(run.record)) {
     samples_ += dump_json_line(samples_line(run.record)) + "\n";
   }
   runs_.push_back(std::move(run));
@@ -38,7 +38,7 @@ void ReportWriter::rebuild(Report& report) const {
   std::map<std::string, std::pair<double, double>> load;  // busy and idle seconds by device
   int line = 0;
   for (const Run& run : runs_) {
-    const bool sampled = !run.record.timing.samples_s.empty();
+    const bool sampled = has_samples(run.record);
     report.benchmarks.push_back(benchmark_row(run, suite_.conditioning_rounds,
                                               sampled ? std::optional(++line) : std::nullopt));
     auto& [busy_s, idle_s] = load[run.record.device.uuid];

@@ -23,7 +23,9 @@ struct Run {
 [[nodiscard]] Json benchmark_row(const Run& run, int conditioning_rounds,
                                  std::optional<int> samples_line);
 
-// {"id", "device", "round", "launches_per_sample", "samples_s": [...]}
+// Whether it has a line in samples.jsonl.
+[[nodiscard]] bool has_samples(const RunRecord& run);
+// {"id", "device", "round", "launches_per_sample", "samples_s": [...], "rejected_s": [...]}
 [[nodiscard]] Json samples_line(const RunRecord& run);
 
 }  // namespace assay

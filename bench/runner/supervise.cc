@@ -94,18 +94,6 @@ struct Attempt {
   SteadyTime last_event = std::chrono::steady_clock::now();
 };
 
-// The last line of what may be a long file.
-std::string read_tail(const std::filesystem::path& path) {
-  constexpr std::streamoff kTail = 4096;
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  file.seekg(std::max<std::streamoff>(file.tellg() - kTail, 0));
-  std::string last;
-  for (std::string line; std::getline(file, line);) {
-    if (!line.empty()) last = line;
-  }
-  return last.substr(0, 200);
-}
-
 class Supervisor {
  public:
   Supervisor(const Task& task, const std::atomic<bool>& stop) : task_(task), stop_(stop) {}
@@ -182,19 +170,15 @@ class Supervisor {
       give_up_on_all(left, RecordStatus::kSkipped, *now.end_message);
     } else if (now.records.empty()) {
       std::string why = now.end_message.value_or("");
-      if (why.empty()) why = fmt::format("{}: {}", now.ended, read_tail(task_.output));
+      if (why.empty()) why = fmt::format("{}: {}", now.ended, last_line_of(task_.output));
       give_up_on_all(left, RecordStatus::kErrored, now.hung ? "hung before its first case" : why);
     }
   }
 
   [[nodiscard]] std::vector<std::string> arguments(const std::vector<std::string>& ids) const {
-    std::vector<std::string> asked = ids;
-    for (std::string& id : asked) {
-      if (task_.alone) id.resize(id.size() - std::string_view(kAloneSuffix).size());
-    }
     std::vector<std::string> all = {
         task_.program.string(), fmt::format("--log={}", task_.log.string()),
-        fmt::format("--round={}", task_.round), fmt::format("--ids={}", fmt::join(asked, ","))};
+        fmt::format("--round={}", task_.round), fmt::format("--ids={}", fmt::join(ids, ","))};
     if (starts_together()) all.emplace_back("--start=stdin");
     if (task_.alone) all.emplace_back("--alone");
     if (task_.profile) all.emplace_back("--profile");

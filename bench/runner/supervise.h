@@ -10,8 +10,8 @@
 //   its
 //                   first result, it appends {"type": "ready", "id"} to the log and reads a line of
 //                   its stdin ("go") before it measures; at the end of file it ends itself;
-//   --alone         its GPU is the only one that works: it adds "/alone" to the id in the log, and
-//                   the condition to the record (--ids has the ids without it);
+//   --alone         its GPU is the only one that works: every id, those of --ids too, has "/alone"
+//                   behind it, and the record the condition;
 //   --profile       under a profiler.
 #pragma once
 
@@ -29,7 +29,7 @@ namespace assay {
 struct Task {
   std::filesystem::path program;
   std::string family;
-  std::vector<std::string> ids;
+  std::vector<std::string> ids;  // without kAloneSuffix
   int round = 0;
   DeviceRef device;
   std::filesystem::path log;     // run.jsonl of this process

@@ -203,9 +203,9 @@ void write_more(const std::string& id, const std::string& logged, const Options&
 
 int run_cases(Options options, const Fault& fault, assay::RunLog& log) {
   while (!options.ids.empty()) {
-    const std::string id = options.ids.substr(0, options.ids.find(','));
-    const std::string logged = options.alone ? id + "/alone" : id;
-    options.ids.erase(0, id.size() + 1);
+    const std::string logged = options.ids.substr(0, options.ids.find(','));
+    options.ids.erase(0, logged.size() + 1);
+    const std::string id = options.alone ? logged.substr(0, logged.rfind("/alone")) : logged;
     log.append({{"type", "begin"}, {"id", logged}});
     if (fault.hits("crash", id)) std::abort();
     if (!start(id, logged, options, fault, log)) return 3;
@@ -217,7 +217,7 @@ int run_cases(Options options, const Fault& fault, assay::RunLog& log) {
     }
     sleep_ms("FAKE_WORK_MS", 1);
     RunRecord record = record_of(id, options, fault);
-    record.parameters = {{"start_s", start_s}};
+    if (options.start_together) record.parameters = {{"start_s", start_s}};
     log.append({{"type", "record"}, {"record", to_json_value(record)}});
     write_more(id, logged, options, fault, log);
     if (fault.hits("lost", id)) return 3;

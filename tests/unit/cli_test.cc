@@ -85,7 +85,7 @@ TEST_F(Cli, VersionAndHelp) {
   EXPECT_EQ(run("--version").exit_code, 0);
   const Outcome help = run("--help");
   EXPECT_EQ(help.exit_code, 0);
-  for (const char* word : {"accept", "run", "judge", "list", "report", "Exit codes"}) {
+  for (const char* word : {"accept", "run", "ab", "judge", "list", "report", "Exit codes"}) {
     EXPECT_THAT(help.out, HasSubstr(word));
   }
   const Outcome accept = run("accept --help");
@@ -102,8 +102,9 @@ TEST_F(Cli, VersionAndHelp) {
 }
 
 TEST_F(Cli, BadUsageIsOneLineAndExit4) {
-  expect_usage_error("", "no command; commands: accept, run, judge, report, list");
-  expect_usage_error("frob", "unknown command 'frob'; commands: accept, run, judge, report, list");
+  expect_usage_error("", "no command; commands: accept, run, ab, judge, report, list");
+  expect_usage_error("frob",
+                     "unknown command 'frob'; commands: accept, run, ab, judge, report, list");
   expect_usage_error("--frob", "");
   expect_usage_error("accept --frob", "--frob");
   expect_usage_error("accept --filter memory", "--filter");
@@ -116,6 +117,12 @@ TEST_F(Cli, BadUsageIsOneLineAndExit4) {
   expect_usage_error("run", "SUITE");
   expect_usage_error("run quick more", "more");
   expect_usage_error("judge", "REPORT");
+  expect_usage_error("ab", "--base");
+  expect_usage_error("ab --base true", "--cand");
+  expect_usage_error("ab --base true --cand true --runs 1", "--runs");
+  expect_usage_error("ab --base true --cand true --runs 7", "take an even number");
+  expect_usage_error("ab --base true --cand true --timeout 0", "--timeout");
+  expect_usage_error("ab --base '' --cand true", "empty command");
   expect_usage_error("list nonsense", "is not one of suites, benchmarks, gpus, targets, claims");
   expect_usage_error("report", "REPORT");
 }

@@ -5,7 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
+#include <thread>
 
 #include "bench/harness/sampler.h"
 #include "bench/runner/plan.h"
@@ -15,19 +17,19 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Time passes only when somebody measures or sleeps.
+// Time passes only when somebody measures or sleeps. Read from the sampler's thread too.
 class FakeClock : public Clock {
  public:
   [[nodiscard]] double now_s() const override { return now_; }
   void sleep_s(double seconds) override {
-    now_ += seconds;
+    advance(seconds);
     slept_s += seconds;
   }
-  void advance(double seconds) { now_ += seconds; }
+  void advance(double seconds) { now_ = now_ + seconds; }
   double slept_s = 0;
 
  private:
-  double now_ = 100;
+  std::atomic<double> now_ = 100;
 };
 
 class FakeTimer : public Timer {
@@ -41,6 +43,12 @@ class FakeTimer : public Timer {
     return std::vector<double>(static_cast<std::size_t>(samples), launch_s);
   }
   void wait() override {}
+  void begin_case(const std::string& id) override { began = id; }
+  [[nodiscard]] int capacity() const override { return most_launches; }
+  [[nodiscard]] std::optional<double> clock_mhz() override { return mhz(); }
+  std::string began;
+  int most_launches = 200;
+  std::function<std::optional<double>()> mhz = [] { return 1500.0; };
   double launch_s = 0.001;
   double untimed_s = 0;  // wall time a launch that no event sees
 
@@ -52,10 +60,11 @@ class FakeSensor : public Sensor {
  public:
   [[nodiscard]] SensorReading read() override {
     SensorReading reading;
-    reading.sm_clock_mhz = 1500;
+    reading.sm_clock_mhz = mhz.load();
     reading.unknown["power_w"] = "nvmlDeviceGetPowerUsage: Not Supported";
     return reading;
   }
+  std::atomic<double> mhz = 1500;
 };
 
 // Counts launches; `on_launch` and `on_verify` plant what goes wrong.
@@ -64,6 +73,7 @@ struct Script {
   int poisoned = 0;
   std::function<void(int launch)> on_launch = [](int) {};
   std::function<bool(int attempt)> sound = [](int) { return true; };
+  std::function<std::uint64_t(int slot)> hash = [](int slot) { return 7U + slot; };
 };
 
 class FakeCase : public Case {
@@ -85,6 +95,11 @@ class FakeCase : public Case {
             {},
             0};
   }
+  [[nodiscard]] std::vector<std::uint64_t> hash_outputs(const std::vector<int>& slots) override {
+    std::vector<std::uint64_t> hashes;
+    for (const int slot : slots) hashes.push_back(script_.hash(slot));
+    return hashes;
+  }
   [[nodiscard]] Json algorithm() const override { return {{"id", 66}}; }
 
  private:
@@ -100,7 +115,8 @@ class Measure : public ::testing::Test {
                  .budget = {},
                  .family = "fake",
                  .device = {},
-                 .round = 3};
+                 .round = 3,
+                 .max_clock_mhz = 1500};
   }
   CaseEntry entry(Power power) {
     CaseEntry entry;
@@ -131,11 +147,18 @@ TEST_F(Measure, ASoundCaseBecomesACompleteRecord) {
   EXPECT_EQ(record.timing.timer, "fake");
   EXPECT_EQ(record.timing.samples_s.size(), 300U);  // 600 launches, at most 500 samples
   EXPECT_EQ(record.timing.launches_per_sample, 2);
+  EXPECT_THAT(record.timing.rule, HasSubstr("300 samples x 2 launches"));
+  EXPECT_EQ(record.timing.sm_clock_mhz, 1500);
+  EXPECT_EQ(timer_.began, record.id);
+  EXPECT_EQ(record.verification.hash->size(), 16U);
+  EXPECT_EQ(record.verification.repetitions, 12) << "two slots, six spells";
+  EXPECT_GT(record.busy_s, 1.5);
+  EXPECT_EQ(record.idle_s, 0);
   EXPECT_EQ(record.verification.status, VerificationStatus::kVerified);
   EXPECT_EQ(record.algorithm["id"], 66);
   EXPECT_EQ(record.telemetry.sm_clock_mhz->mean, 1500);
   EXPECT_THAT(record.telemetry.unknown.at("power_w"), HasSubstr("Not Supported"));
-  EXPECT_EQ(script_.poisoned, 4) << "both slots, before the first launch and before the window";
+  EXPECT_EQ(script_.poisoned, 14) << "both slots, before the first check and before each spell";
 }
 
 TEST_F(Measure, SlotsTakeTurns) {
@@ -149,17 +172,105 @@ TEST_F(Measure, ASustainedCaseSettlesOnceAProcessAndThenBriefly) {
   Bench one = bench();
   RunRecord first;
   measure(entry(Power::kSustained), one, first);
-  EXPECT_NEAR(first.warm_up.seconds, one.budget.settle_s, 0.05);
+  EXPECT_NEAR(first.warm_up.seconds, one.budget.settle.least_s, 0.05);
+  EXPECT_THAT(first.warm_up.stop_reason, HasSubstr("steady"));
   EXPECT_EQ(clock_.slept_s, 0);
   RunRecord second;
   measure(entry(Power::kSustained), one, second);
-  EXPECT_NEAR(second.warm_up.seconds, one.budget.resettle_s, 0.05);
+  EXPECT_NEAR(second.warm_up.seconds, one.budget.resettle.least_s, 0.05);
+}
+
+TEST_F(Measure, AClockThatNeverSettlesEndsTheWarmUpAtItsBound) {
+  int calls = 0;
+  timer_.mhz = [&] { return 1000.0 + 20 * ++calls; };
+  const RunRecord record = measured(entry(Power::kSustained), bench());
+  EXPECT_EQ(record.status, RecordStatus::kOk) << record.message;
+  EXPECT_THAT(record.warm_up.stop_reason, HasSubstr("not steady"));
+  EXPECT_NEAR(record.warm_up.seconds, Budget{}.settle.most_s, 0.05);
 }
 
 TEST_F(Measure, ABurstCaseRestsFirst) {
   const RunRecord record = measured(entry(Power::kBurst), bench());
   EXPECT_EQ(clock_.slept_s, Budget{}.idle_s);
+  EXPECT_EQ(record.idle_s, Budget{}.idle_s);
   EXPECT_LT(record.warm_up.seconds, 0.1);
+}
+
+TEST_F(Measure, ABurstOfAHeavyLoadRestsBeforeEachSpell) {
+  timer_.mhz = [] { return 1200.0; };  // the processors' own; the driver grants 1500
+  const RunRecord record = measured(entry(Power::kBurst), bench());
+  EXPECT_EQ(record.status, RecordStatus::kOk) << record.message;
+  EXPECT_NEAR(record.idle_s, 4 * Budget{}.idle_s, 1e-9) << "0.12 s in spells of 0.03";
+  EXPECT_TRUE(record.timing.rejected_s.empty());
+}
+
+TEST_F(Measure, ASpellBelowFullClockIsKeptNotCountedAndTriedAgainAfterALongerRest) {
+  int spells = 0;
+  timer_.mhz = [&] {  // called at the end of each spell
+    ++spells;
+    sensor_.mhz = spells == 1 ? 1400 : 1500;
+    return 1500.0;
+  };
+  sensor_.mhz = 1500;
+  timer_.launch_s = 0.001;
+  const RunRecord record = measured(entry(Power::kBurst), bench());
+  EXPECT_EQ(record.status, RecordStatus::kOk) << record.message;
+  EXPECT_EQ(record.timing.rejected_s.size(), 30U) << "the second spell ran at 1400";
+  EXPECT_EQ(record.timing.samples_s.size(), 120U);
+  EXPECT_NEAR(record.idle_s, 3 * Budget{}.idle_s, 1e-9);
+}
+
+TEST_F(Measure, ACardThatNeverReachesFullClockIsTriedBoundedlyAndSaysSo) {
+  sensor_.mhz = 1300;
+  const double start = clock_.now_s();
+  const RunRecord record = measured(entry(Power::kBurst), bench());
+  EXPECT_EQ(record.status, RecordStatus::kOk);
+  EXPECT_FALSE(record.timing.rejected_s.empty());
+  EXPECT_FALSE(record.timing.samples_s.empty());
+  EXPECT_EQ(record.telemetry.sm_clock_mhz->mean, 1300) << "from which the report sees it";
+  EXPECT_LT(clock_.now_s() - start, 1.2 * Budget{}.cap_s);
+}
+
+TEST_F(Measure, AnOutputThatChangesBetweenRepetitionsIsWrong) {
+  int calls = 0;
+  script_.hash = [&](int slot) { return ++calls == 7 ? 99U : 7U + slot; };
+  const RunRecord record = measured(entry(Power::kSustained), bench());
+  EXPECT_EQ(record.status, RecordStatus::kInvalid);
+  EXPECT_EQ(record.verification.status, VerificationStatus::kWrong);
+  EXPECT_THAT(record.message, HasSubstr("differs from the first"));
+}
+
+TEST_F(Measure, TheHashDependsOnEachSlotAndItsPlace) {
+  const auto hash = [&] { return measured(entry(Power::kBurst), bench()).verification.hash; };
+  const auto first = hash();
+  EXPECT_EQ(hash(), first);
+  script_.hash = [](int slot) { return 8U - slot; };
+  EXPECT_NE(hash(), first);
+}
+
+TEST_F(Measure, WaitsForTheOthersAfterItsSetUp) {
+  Bench one = bench();
+  std::size_t launched = 0;
+  double idle_s = -1;
+  one.ready = [&](const std::string& id) {
+    EXPECT_EQ(id, "fake/case/burst");
+    launched = script_.launched.size();
+    idle_s = clock_.slept_s;
+    clock_.advance(30);  // longer than the cap: waiting is not measuring
+  };
+  const RunRecord record = measured(entry(Power::kBurst), one);
+  EXPECT_EQ(launched, 5U) << "the first check and the estimate";
+  EXPECT_EQ(idle_s, 0) << "the rest comes after the common start";
+  EXPECT_THAT(record.timing.stop_reason, HasSubstr("samples"));
+}
+
+TEST_F(Measure, UnderAProfilerAFewLaunchesAndNothingElse) {
+  Bench one = bench();
+  one.profiled = true;
+  const RunRecord record = measured(entry(Power::kSustained), one);
+  EXPECT_EQ(record.timing.samples_s.size(), 3U);
+  EXPECT_LE(script_.launched.size(), 8U);
+  EXPECT_THAT(record.timing.rule, HasSubstr("profiled"));
 }
 
 TEST_F(Measure, WrongBeforeTimingIsInvalidAndNotTimed) {
@@ -229,14 +340,15 @@ TEST_F(Measure, TheWallClockEndsWhatTheTimerDoesNotSee) {
 TEST(SamplePlan, BatchesShortLaunchesAndBoundsTheCount) {
   const Budget budget;
   const auto plan = [&](double launch_s, double window_s) {
-    return plan_samples({launch_s, launch_s}, window_s, budget);
+    return plan_samples({launch_s, launch_s}, window_s, 200, budget);
   };
   EXPECT_EQ(plan(0.002, 0.12).samples, 60);
   EXPECT_EQ(plan(0.002, 0.12).per_sample, 1);
-  EXPECT_EQ(plan(5e-6, 0.12).per_sample, 100) << "0.5 ms a sample";
-  EXPECT_EQ(plan(5e-6, 0.12).samples, 240);
+  EXPECT_EQ(plan(5e-6, 0.12).per_sample, 48) << "the window's 24000 launches in 500 samples";
+  EXPECT_EQ(plan(5e-6, 0.01).per_sample, 20) << "0.1 ms a sample";
+  EXPECT_EQ(plan(1e-7, 10).per_sample, 200) << "as many as fit behind the gate";
   EXPECT_EQ(plan(1.0, 0.12).samples, budget.min_samples);
-  EXPECT_LE(plan(1e-6, 10).samples, budget.max_samples);
+  EXPECT_LE(plan(1e-6, 10).max_samples, budget.max_samples);
   EXPECT_GT(plan(1e-300, 10).per_sample, 0) << "no overflow";
 }
 
@@ -255,10 +367,27 @@ TEST(Telemetry, RangesAndReasonsOverTheReadings) {
   EXPECT_FALSE(telemetry.power_w.has_value());
 }
 
-TEST(Telemetry, TheSamplerReadsAtLeastOnce) {
+TEST(Telemetry, IsCutToTheWindows) {
   FakeSensor sensor;
-  TelemetrySampler sampler(sensor, 10);
-  EXPECT_GE(sampler.stop().samples, 1);
+  FakeClock clock;
+  TelemetrySampler sampler(sensor, clock, 10);
+  while (!sampler.latest()) std::this_thread::yield();  // its thread's one reading, before all
+  const auto read_at = [&](double mhz) {
+    clock.advance(1);
+    sensor.mhz = mhz;
+    const double begin_s = clock.now_s();
+    sampler.read_now();
+    return Window{begin_s, clock.now_s()};
+  };
+  const Window first = read_at(1000);
+  (void)read_at(700);
+  const Window third = read_at(1200);
+  EXPECT_EQ(sampler.mean_sm_clock_mhz(third), 1200);
+  EXPECT_FALSE(sampler.mean_sm_clock_mhz({0, 1}).has_value());
+  EXPECT_TRUE(sampler.latest().has_value());
+  const Telemetry telemetry = sampler.stop({first, third});
+  EXPECT_EQ(telemetry.samples, 2);
+  EXPECT_EQ(telemetry.sm_clock_mhz->mean, 1100);
 }
 
 }  // namespace

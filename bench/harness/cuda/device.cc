@@ -61,6 +61,7 @@ CudaDevice open_cuda_device() {
   device.sm_count = properties.multiProcessorCount;
   device.l2_bytes = attribute(cudaDevAttrL2CacheSize);
   device.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
+  device.max_clock_mhz = attribute(cudaDevAttrClockRate) * 1e-3;
   return device;
 }
 
@@ -75,12 +76,12 @@ Json cuda_versions() {
 CudaFamily::CudaFamily()
     : device_(open_cuda_device()),
       stream_(make_stream()),
-      timer_(stream_.get()),
+      timer_(stream_.get(), device_.sm_count),
       sensor_(make_nvml_sensor(device_.ref.uuid)) {}
 
 int rotation_slots(std::int64_t l2_bytes, std::int64_t set_bytes) {
   const std::int64_t wanted = (2 * l2_bytes + set_bytes - 1) / std::max<std::int64_t>(set_bytes, 1);
-  return static_cast<int>(std::clamp<std::int64_t>(wanted, 2, 8));
+  return static_cast<int>(std::clamp<std::int64_t>(wanted, 2, 4096));
 }
 
 }  // namespace assay

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "bench/harness/cuda/event_timer.h"
+#include "bench/harness/cuda/gated_timer.h"
 #include "bench/harness/cuda/handles.h"
 #include "bench/harness/family_main.h"
 #include "bench/node/sensor.h"
@@ -21,6 +21,7 @@ struct CudaDevice {
   int sm_count = 0;
   std::int64_t l2_bytes = 0;
   std::int64_t memory_bytes = 0;
+  double max_clock_mhz = 0;  // of the processors
 };
 
 // Makes device 0 current. Throws Skip with the reason when there is no driver, no device, or a
@@ -38,6 +39,9 @@ class CudaFamily : public Family {
   [[nodiscard]] Json versions() const override { return cuda_versions(); }
   [[nodiscard]] Timer& timer() override { return timer_; }
   [[nodiscard]] Sensor& sensor() override { return *sensor_; }
+  [[nodiscard]] std::optional<double> max_clock_mhz() const override {
+    return device_.max_clock_mhz;
+  }
 
  protected:
   [[nodiscard]] const CudaDevice& cuda_device() const { return device_; }
@@ -46,11 +50,12 @@ class CudaFamily : public Family {
  private:
   CudaDevice device_;
   CudaStream stream_;
-  EventTimer timer_;
+  GatedTimer timer_;
   std::unique_ptr<Sensor> sensor_;
 };
 
-// Buffer sets of `set_bytes` that together are at least twice the L2, two at least, eight at most.
+// Buffer sets of `set_bytes` that together are at least twice the L2, so that nothing of a launch
+// is left in it when its set comes again; two at least, 4096 at most.
 [[nodiscard]] int rotation_slots(std::int64_t l2_bytes, std::int64_t set_bytes);
 
 }  // namespace assay

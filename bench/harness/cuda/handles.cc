@@ -55,6 +55,14 @@ CudaEvent make_event() {
   return CudaEvent(event);
 }
 
+PinnedBuffer::PinnedBuffer(std::int64_t bytes) {
+  check_cuda(cudaHostAlloc(&data_, static_cast<std::size_t>(bytes), cudaHostAllocMapped),
+             "cudaHostAlloc");
+}
+PinnedBuffer::~PinnedBuffer() {
+  if (data_ != nullptr) (void)cudaFreeHost(data_);
+}
+
 DeviceBuffer::DeviceBuffer(std::int64_t bytes) : bytes_(bytes) {
   const cudaError_t error = cudaMalloc(&data_, static_cast<std::size_t>(bytes));
   if (error == cudaErrorMemoryAllocation) {

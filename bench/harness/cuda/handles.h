@@ -46,6 +46,25 @@ using CudaEvent = Owner<cudaEvent_t, cudaEventDestroy>;
 [[nodiscard]] CudaStream make_stream();  // not blocking the legacy stream
 [[nodiscard]] CudaEvent make_event();    // with timing
 
+// Page-locked host memory that the device sees at the same address.
+class PinnedBuffer {
+ public:
+  explicit PinnedBuffer(std::int64_t bytes);
+  ~PinnedBuffer();
+  PinnedBuffer(PinnedBuffer&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
+  PinnedBuffer& operator=(PinnedBuffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    return *this;
+  }
+  template <class T>
+  [[nodiscard]] T* as() const {
+    return static_cast<T*>(data_);
+  }
+
+ private:
+  void* data_ = nullptr;
+};
+
 class DeviceBuffer {
  public:
   DeviceBuffer() = default;
