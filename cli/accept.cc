@@ -26,6 +26,7 @@ Report measure_suite(const MeasureOptions& options, const std::string& command) 
   apply_filter(request.suite, options.filter);
   if (options.runs > 0) request.suite.rounds = options.runs;
   request.judged = command == "accept";
+  request.profile = options.profile;
   if (request.judged) request.without_gpu = find_suite(suites, "host");
   request.gpus = options.gpus;
   request.out = options.out;

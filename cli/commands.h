@@ -23,6 +23,7 @@ struct MeasureOptions {
   std::string targets;            // file; empty: configs/targets/<sku>.yaml of each card
   std::string out = "out";        // folder
   int runs = 0;                   // `run` only: runs a row; 0: as the suite says
+  bool profile = false;           // `run` only: one round under a profiler
   Format format = Format::kText;
 };
 // Gates, the suite, gates again, judge, print.

@@ -105,6 +105,9 @@ void add_run(CLI::App& app, CommandLine& line) {
   command->add_option("--runs", line.run.runs, "Runs a row (default: as the suite says)")
       ->check(CLI::Range(1, 1000))
       ->type_name("N");
+  command->add_flag("--profile", line.run.profile,
+                    "One round without limits on time, to run under Nsight: nsys profile assay run "
+                    "quick --profile; its times are no results");
   command->callback([&line] { line.chosen = [&line] { return run_run(line.run); }; });
 }
 

@@ -18,6 +18,8 @@ void assay_fields(Self& self, Archive& archive) {
   archive("suite", self.suite);
   archive("started", self.started);
   archive("duration_s", self.duration_s);
+  archive("busy_s", self.busy_s);
+  archive("idle_s", self.idle_s);
   archive("redacted", self.redacted);
   archive("verdict", self.verdict);
   archive("faults", self.faults);
@@ -27,6 +29,7 @@ void assay_fields(Self& self, Archive& archive) {
   archive("targets", self.targets);
   archive("limits", self.limits);
   archive("samples_sha256", self.samples_sha256);
+  archive("samples_bytes", self.samples_bytes);
 }
 
 }  // namespace

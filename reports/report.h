@@ -10,6 +10,7 @@
 //   write_report("out/report.json", report);
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -129,6 +130,10 @@ struct Report {
   std::string suite;
   std::string started;  // UTC, RFC 3339
   double duration_s = 0;
+  // Of the device that was busy longest, over all its runs, and likewise of declared rest; null: the
+  // programs did not say.
+  std::optional<double> busy_s;
+  std::optional<double> idle_s;
   std::optional<Verdict> verdict;  // null: measured only (`assay run`)
   std::vector<Fault> faults;
   Plan plan;
@@ -136,8 +141,11 @@ struct Report {
   std::vector<Record> records;
   std::vector<TargetSet> targets;  // of the cards present
   std::vector<GpuSpec> limits;     // of the cards present
-  std::string samples_sha256;      // of samples.jsonl beside the report; empty if there is none
-  Json context = Json::object();   // versions, build, environment
+  // Of the first samples_bytes (null: of all) of samples.jsonl beside the report, which only grows:
+  // a killed run may have left more. Empty if there are none.
+  std::string samples_sha256;
+  std::optional<std::int64_t> samples_bytes;
+  Json context = Json::object();  // versions, build, environment
   Inventory inventory;
   Json benchmarks = Json::array();  // one row a run, as Google Benchmark's tools read them
 };

@@ -52,6 +52,13 @@ Suite load_suite(const std::filesystem::path& path) {
   if (suite.conditioning_rounds < 0) file.refuse("conditioning_rounds", "must be 0 or more");
   if (suite.rounds < 1) file.refuse("rounds", "must be 1 or more");
   if (!(suite.stage2_budget_s >= 0)) file.refuse("stage2_budget_s", "must be 0 or more");
+  // How long a case takes is not declared; these at least can be seen not to fit.
+  if (suite.stage2_budget_s >= suite.budget_s) {
+    file.refuse("stage2_budget_s", "must be less than budget_s, of which it is a part");
+  }
+  if (suite.id_timeout_s > suite.budget_s) {
+    file.refuse("id_timeout_s", "must not be more than budget_s: a hang could not be told");
+  }
   std::set<std::string> seen;
   for (StrictYaml& row : file.list("processes")) {
     suite.processes.push_back(read_process(row, seen));

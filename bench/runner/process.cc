@@ -4,17 +4,22 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
 #include <fstream>
 #include <thread>
+#include <utility>
 
 #include "reports/error.h"
 
@@ -44,27 +49,72 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
+// What the new process is to be, prepared before fork.
+struct Launch {
+  pid_t parent = -1;
+  char* const* arguments = nullptr;
+  char* const* environment = nullptr;
+  int input = -1;  // -1: /dev/null
+  int output = -1;
+  int errors = -1;
+  const cpu_set_t* cpus = nullptr;
+  bool bounded_files = true;
+};
+
 // Between fork and exec: only calls that are safe there.
-[[noreturn]] void become(pid_t parent, char* const* arguments, char* const* environment, int output,
-                         int errors) {
+[[noreturn]] void become(const Launch& launch) {
   (void)setpgid(0, 0);
   (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(127);  // it died before the line above
-  const rlimit log_size{kMaxFileBytes, kMaxFileBytes};
-  (void)setrlimit(RLIMIT_FSIZE, &log_size);
-  const int null = open("/dev/null", O_RDONLY);
-  (void)dup2(null, STDIN_FILENO);
-  (void)dup2(output, STDOUT_FILENO);
-  (void)dup2(errors, STDERR_FILENO);
-  execve(arguments[0], arguments, environment);
+  if (getppid() != launch.parent) _exit(127);  // it died before the line above
+  if (launch.bounded_files) {
+    const rlimit log_size{kMaxFileBytes, kMaxFileBytes};
+    (void)setrlimit(RLIMIT_FSIZE, &log_size);
+  }
+  if (launch.cpus != nullptr) (void)sched_setaffinity(0, sizeof(cpu_set_t), launch.cpus);
+  const int input = launch.input >= 0 ? launch.input : open("/dev/null", O_RDONLY);
+  (void)dup2(input, STDIN_FILENO);
+  (void)dup2(launch.output, STDOUT_FILENO);
+  (void)dup2(launch.errors, STDERR_FILENO);
+  execve(launch.arguments[0], launch.arguments, launch.environment);
   _exit(127);
 }
 
+[[noreturn]] void fail(const std::string& what, int error) {
+  throw Error(ExitCode::kMeasurement, fmt::format("{}: {}", what, std::strerror(error)));
+}
+
+// Open until the child has its copy.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) close(number_);
+  }
+  // Owns a file descriptor.
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  [[nodiscard]] int get() const { return number_; }
+  [[nodiscard]] int release() { return std::exchange(number_, -1); }
+
+ private:
+  int number_;
+};
+
 int open_output(const std::filesystem::path& path) {
+  if (path.empty()) return -1;
   const int output = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  if (output >= 0) return output;
-  throw Error(ExitCode::kMeasurement,
-              fmt::format("{}: cannot open: {}", path.string(), std::strerror(errno)));
+  if (output < 0) fail(path.string() + ": cannot open", errno);
+  return output;
+}
+
+cpu_set_t set_of(const std::vector<int>& cpus) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : cpus) {
+    if (cpu >= 0 && cpu < CPU_SETSIZE) CPU_SET(static_cast<std::size_t>(cpu), &set);
+  }
+  return set;
 }
 
 }  // namespace
@@ -76,23 +126,43 @@ Child::Child(const ChildSpec& spec) {
     throw Error(ExitCode::kMeasurement, fmt::format("{}: cannot run: {}; build it first",
                                                     arguments[0], std::strerror(errno)));
   }
-  const int output = open_output(spec.output);
-  const int errors = spec.errors.empty() ? output : open_output(spec.errors);
+  const Descriptor output(open_output(spec.output));
+  const Descriptor errors(open_output(spec.errors));
+  // A socket and not a pipe: writing to a pipe that nobody reads raises SIGPIPE, which only the
+  // whole program could ignore. Our end closes with us, so that the child reads its end of file.
+  std::array<int, 2> ends = {-1, -1};
+  if (spec.spoken_to && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    fail("socketpair", errno);
+  }
+  Descriptor ours(ends[0]);
+  const Descriptor theirs(ends[1]);
   const std::vector<char*> argv = pointers(arguments);
   const std::vector<char*> envp = pointers(environment);
-  const pid_t parent = getpid();
+  const cpu_set_t cpus = set_of(spec.cpus);
+  const Launch launch{.parent = getpid(),
+                      .arguments = argv.data(),
+                      .environment = envp.data(),
+                      .input = theirs.get(),
+                      .output = output.get(),
+                      .errors = spec.errors.empty() ? output.get() : errors.get(),
+                      .cpus = spec.cpus.empty() ? nullptr : &cpus,
+                      .bounded_files = spec.bounded_files};
   pid_ = fork();
-  if (pid_ == 0) become(parent, argv.data(), envp.data(), output, errors);
-  const int error = errno;
-  close(output);
-  if (errors != output) close(errors);
-  if (pid_ < 0) {
-    throw Error(ExitCode::kMeasurement, fmt::format("fork: {}", std::strerror(error)));
-  }
+  if (pid_ == 0) become(launch);
+  if (pid_ < 0) fail("fork", errno);
+  mouth_ = ours.release();
   (void)setpgid(pid_, pid_);  // here too: whoever comes first
 }
 
-Child::~Child() { end(); }
+Child::~Child() {
+  end();
+  if (mouth_ >= 0) close(mouth_);
+}
+
+bool Child::say(std::string_view text) const {
+  const ssize_t sent = send(mouth_, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  return sent == static_cast<ssize_t>(text.size());
+}
 
 void Child::reap() {
   int status = 0;
@@ -127,7 +197,9 @@ void Child::end() {
 }
 
 std::string last_line_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
+  constexpr std::streamoff kTail = 4096;  // of what may be a long file
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  file.seekg(std::max<std::streamoff>(file.tellg() - kTail, 0));
   std::string last;
   for (std::string line; std::getline(file, line);) {
     if (!line.empty()) last = line;

@@ -5,6 +5,7 @@
 //
 //   Child child({.arguments = {"bin/assay-memory", "--round=0"}, .output = "memory.log"});
 //   while (!child.poll()) ...;
+//   child.say("go\n");      // with .spoken_to = true
 //   child.end();            // TERM, then KILL after a second, to the group; 6 s at most
 #pragma once
 
@@ -14,6 +15,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay {
@@ -23,6 +25,9 @@ struct ChildSpec {
   std::map<std::string, std::string> environment;  // set on top of ours
   std::filesystem::path output;                    // file for its stdout and stderr
   std::filesystem::path errors = {};               // file for its stderr, if it has one of its own
+  std::vector<int> cpus = {};                      // to run on; empty: where we may run
+  bool spoken_to = false;                          // stdin takes what say() sends; else /dev/null
+  bool bounded_files = true;                       // it may not fill the disk
 };
 
 class Child {
@@ -36,6 +41,8 @@ class Child {
 
   // How it ended ("exit 0", "killed by signal 9 (Killed)"), or null while it runs.
   [[nodiscard]] const std::optional<std::string>& poll();
+  // To its stdin. Never blocks, and a child that does not listen any more is no error: false.
+  bool say(std::string_view text) const;
   void end();
 
  private:
@@ -43,6 +50,7 @@ class Child {
   [[nodiscard]] bool wait(double seconds);  // true if it ended
 
   pid_t pid_ = -1;
+  int mouth_ = -1;  // our end of its stdin
   std::optional<std::string> ended_;
 };
 

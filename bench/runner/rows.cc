@@ -6,7 +6,8 @@
 
 namespace assay {
 
-Json benchmark_row(const RunRecord& run, int conditioning_rounds, std::optional<int> samples_line) {
+Json benchmark_row(const Run& of, int conditioning_rounds, std::optional<int> samples_line) {
+  const RunRecord& run = of.record;
   Json row = {{"name", run.id},
               {"run_name", run.id},
               {"run_type", "iteration"},
@@ -31,12 +32,17 @@ Json benchmark_row(const RunRecord& run, int conditioning_rounds, std::optional<
                   {"device", run.device.uuid},
                   {"status", to_string(run.status)},
                   {"conditioning", run.round < conditioning_rounds},
+                  {"load_only", of.load_only},
                   {"started", run.started},
                   {"samples_line", to_json_value(samples_line)},
                   {"mean_time_ns", run.timing.mean_s * 1e9},
                   {"launches_per_sample", run.timing.launches_per_sample},
                   {"timer", run.timing.timer},
+                  {"rule", run.timing.rule},
                   {"window", run.timing.stop_reason},
+                  {"sm_clock_mhz", to_json_value(run.timing.sm_clock_mhz)},
+                  {"busy_s", run.busy_s},
+                  {"idle_s", run.idle_s},
                   {"warm_up", to_json_value(run.warm_up)},
                   {"telemetry", to_json_value(run.telemetry)},
                   {"verification", to_json_value(run.verification)},
@@ -44,12 +50,17 @@ Json benchmark_row(const RunRecord& run, int conditioning_rounds, std::optional<
   return row;
 }
 
+bool has_samples(const RunRecord& run) {
+  return !run.timing.samples_s.empty() || !run.timing.rejected_s.empty();
+}
+
 Json samples_line(const RunRecord& run) {
   return {{"id", run.id},
           {"device", run.device.uuid},
           {"round", run.round},
           {"launches_per_sample", run.timing.launches_per_sample},
-          {"samples_s", run.timing.samples_s}};
+          {"samples_s", run.timing.samples_s},
+          {"rejected_s", run.timing.rejected_s}};
 }
 
 }  // namespace assay

@@ -3,59 +3,44 @@
 #include "bench/runner/run_suite.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
-#include <future>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "bench/node/environment.h"
 #include "bench/node/inventory.h"
-#include "bench/runner/rows.h"
-#include "bench/runner/supervise.h"
+#include "bench/node/pci.h"
+#include "bench/runner/binding.h"
+#include "bench/runner/devices.h"
+#include "bench/runner/report_writer.h"
+#include "reports/format_text.h"
 #include "reports/judge.h"
-#include "reports/merge.h"
-#include "reports/sha256.h"
 #include "reports/statistics.h"
 
 namespace assay {
 namespace {
 
-constexpr const char* kHostFamily = "host";
-// A case that failed this often on a device is not tried again: each try can cost its time-out.
-constexpr int kTriesOfFailingCase = 2;
+// Fresh processes for a row that was wrong once, until it is wrong again.
+constexpr int kConfirmations = 2;
+// A profiler may take this long over one case: it runs a kernel many times.
+constexpr double kProfiledTimeout_s = 3600;
 
-DeviceRef ref_of(const GpuInventory& gpu) { return {gpu.uuid, gpu.name, gpu.index, gpu.sku}; }
-
-DeviceRef host_ref(const Inventory& inventory) {
-  DeviceRef ref;
-  ref.uuid = kHostUuid;
-  ref.name = inventory.host.cpu_model;
-  return ref;
+std::chrono::steady_clock::duration duration_of(double seconds) {
+  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+      std::chrono::duration<double>(seconds));
 }
 
-// The GPUs that `wanted` names, in NVML's order; all of them if it is empty.
-std::vector<const GpuInventory*> chosen_gpus(const Inventory& inventory,
-                                             const std::vector<std::string>& wanted) {
-  std::vector<const GpuInventory*> chosen;
-  std::set<std::string> known;
-  for (const GpuInventory& gpu : inventory.gpus) {
-    const std::string index = std::to_string(gpu.index);
-    known.insert({index, gpu.uuid});
-    const bool named = std::find(wanted.begin(), wanted.end(), index) != wanted.end() ||
-                       std::find(wanted.begin(), wanted.end(), gpu.uuid) != wanted.end();
-    if (wanted.empty() || named) chosen.push_back(&gpu);
-  }
-  for (const std::string& name : wanted) {
-    if (!known.contains(name)) {
-      throw Error(ExitCode::kUsage,
-                  fmt::format("--gpus {}: no such GPU; there are: {}", name,
-                              known.empty() ? "none" : fmt::format("{}", fmt::join(known, " "))));
-    }
-  }
-  return chosen;
+// No run of this row reached its floor.
+bool missed_throughout(const Record& record) {
+  const Metric* metric = primary_metric(record);
+  if (!record.judged.floor || metric == nullptr || metric->values.empty()) return false;
+  const double floor = *record.judged.floor;
+  return std::ranges::all_of(metric->values, [&](double value) {
+    return metric->better == Better::kHigher ? value < floor : value > floor;
+  });
 }
 
 class SuiteRun {
@@ -65,18 +50,17 @@ class SuiteRun {
 
   Report run() {
     prepare();
+    std::vector<DeviceRef> devices = gpus_;
+    devices.push_back(host_ref(report_.inventory));
+    writer_.emplace(request_.out, suite_, std::move(devices));
+    schedule_.emplace(crew(), stop_, progress_);
     write(false);
-    const int rounds = suite_.conditioning_rounds + suite_.rounds;
-    for (int round = 0; round < rounds && !stop_; ++round) {
-      if (!time_for(round_s_, suite_.budget_s)) {
-        note(fmt::format("the budget of {:g} s ended after {} of {} rounds", suite_.budget_s, round,
-                         rounds));
-        report_.plan.out_of_time = true;
-        break;
-      }
-      run_round(round, rounds);
+    run_rounds();
+    if (request_.judged) {
+      confirm_wrong_results();
+      extend_undecided();
+      localise_failures();
     }
-    if (request_.judged) extend_undecided();
     read_health_after(report_.inventory);
     if (stop_) note("interrupted: what had been measured is kept");
     write(!stop_);
@@ -99,6 +83,7 @@ class SuiteRun {
     const GpuTable table = load_gpu_table(request_.gpu_table);
     report_.inventory = read_inventory(table);
     choose_devices();
+    if (request_.profile) prepare_to_profile();
     embed_limits(table);
     declare_plan();
     report_.context = {{"date", report_.started},
@@ -112,6 +97,7 @@ class SuiteRun {
                          {"type", ASSAY_BUILD_TYPE},
                          {"compiler", ASSAY_COMPILER}}},
                        {"environment", recorded_environment()},
+                       {"binding", Json::object()},
                        {"versions", Json::object()}};
   }
 
@@ -134,18 +120,27 @@ class SuiteRun {
     }
   }
 
+  void prepare_to_profile() {
+    suite_.conditioning_rounds = 0;
+    suite_.rounds = 1;
+    suite_.id_timeout_s = kProfiledTimeout_s;
+    note("profiled (--profile): one round, for the profiler; its times are no results");
+  }
+
+  // A profiled report carries no floors: nothing can judge it.
   void embed_limits(const GpuTable& table) {
+    const bool one_file = !std::filesystem::is_directory(request_.targets);
     std::set<std::string> skus;
     for (const DeviceRef& gpu : gpus_) {
       if (!gpu.sku || !skus.insert(*gpu.sku).second) continue;
       report_.limits.push_back(*table.find(*gpu.sku));
-      std::filesystem::path file = request_.targets;
-      if (std::filesystem::is_directory(file)) file /= *gpu.sku + ".yaml";
-      if (!std::filesystem::exists(file)) continue;
+      const std::filesystem::path file =
+          one_file ? request_.targets : request_.targets / (*gpu.sku + ".yaml");
+      if (request_.profile || !std::filesystem::exists(file)) continue;
       TargetSet set = load_targets(file, table);
       if (set.sku == *gpu.sku) report_.targets.push_back(std::move(set));
     }
-    if (!std::filesystem::is_directory(request_.targets) && !report_.limits.empty()) {
+    if (one_file && !report_.limits.empty()) {
       require_targets_for(load_targets(request_.targets, table), report_.limits);
     }
   }
@@ -171,150 +166,152 @@ class SuiteRun {
     plan.budget_s = suite_.budget_s;
   }
 
-  [[nodiscard]] std::string round_title(int round, int rounds) const {
-    if (round < suite_.conditioning_rounds) return "conditioning";
-    return fmt::format("round {} of {}", round - suite_.conditioning_rounds + 1,
-                       rounds - suite_.conditioning_rounds);
+  Crew crew() {
+    Crew crew;
+    crew.suite = suite_;
+    crew.gpus = gpus_;
+    crew.host = host_ref(report_.inventory);
+    crew.programs = request_.programs;
+    crew.logs = request_.out / "runs";
+    crew.profile = request_.profile;
+    if (!request_.profile) crew.deadline = start_ + duration_of(suite_.budget_s);
+    const std::vector<int> allowed = allowed_cpus();
+    for (const DeviceRef& gpu : gpus_) {
+      const GpuInventory* facts = find_gpu(report_, gpu.uuid);
+      Binding binding = bind_to_node(facts->numa_node, sysfs_root(), allowed);
+      report_.context["binding"][fmt::format("GPU {}", facts->index)] = binding.text;
+      if (!binding.cpus.empty()) crew.cpus[gpu.uuid] = std::move(binding.cpus);
+    }
+    return crew;
   }
 
-  void run_round(int round, int rounds) {
-    const double start = elapsed_s();
-    for (std::size_t i = 0; i < suite_.processes.size() && !stop_; ++i) {
-      const SuiteProcess& process = suite_.processes[i];
-      progress_(fmt::format("{:3.0f} s  {}: {}", elapsed_s(), round_title(round, rounds),
-                            process.family));
-      run_process(process.family, round, fmt::format("{}-{}", process.family, i),
-                  [&](const DeviceRef&) { return process.cases; });
+  [[nodiscard]] std::string round_title(int round) const {
+    if (round < suite_.conditioning_rounds) return "conditioning";
+    return fmt::format("round {} of {}", round - suite_.conditioning_rounds + 1, suite_.rounds);
+  }
+
+  void run_rounds() {
+    const int rounds = suite_.conditioning_rounds + suite_.rounds;
+    while (next_round_ < rounds && !stop_) {
+      if (!time_for(schedule_->expected_s(), suite_.budget_s)) {
+        note(fmt::format("the budget of {:g} s ended after {} of {} rounds", suite_.budget_s,
+                         next_round_, rounds));
+        report_.plan.out_of_time = true;
+        return;
+      }
+      const std::string title = round_title(next_round_);
+      take(schedule_->round(next_round_++, title), title);
+      if (report_.plan.out_of_time) return;
     }
-    round_s_ = elapsed_s() - start;
+  }
+
+  void take(Pass pass, const std::string& title) {
+    for (auto& [family, versions] : pass.versions) report_.context["versions"][family] = versions;
+    for (std::string& text : pass.notes) note(text);
+    for (Run& run : pass.runs) writer_->add(std::move(run));
+    if (pass.out_of_time) {
+      report_.plan.out_of_time = true;
+      note(fmt::format("the budget of {:g} s ended: {} was cut off", suite_.budget_s, title));
+    }
     write(false);
   }
 
-  // One process a device, all devices at once. `cases_for` says which cases it runs there.
-  template <class CasesFor>
-  void run_process(const std::string& family, int round, const std::string& name,
-                   const CasesFor& cases_for) {
-    const std::vector<DeviceRef> devices =
-        family == kHostFamily ? std::vector{host_ref(report_.inventory)} : gpus_;
-    std::vector<std::future<TaskResult>> results;
-    for (const DeviceRef& device : devices) {
-      Task task;
-      task.program = request_.programs / ("assay-" + family);
-      task.family = family;
-      task.ids = cases_for(device);
-      std::erase_if(task.ids, [&](const std::string& id) {
-        return failures_[{device.uuid, id}] >= kTriesOfFailingCase;
-      });
-      if (task.ids.empty()) continue;
-      task.round = round;
-      task.device = device;
-      const std::string file = fmt::format("round{:02}-{}-{}", round, name,
-                                           device.index ? std::to_string(*device.index) : "host");
-      task.log = request_.out / "runs" / (file + ".jsonl");
-      task.output = request_.out / "runs" / (file + ".log");
-      task.id_timeout_s = suite_.id_timeout_s;
-      std::error_code ignored;
-      std::filesystem::remove(task.output, ignored);  // of an earlier run into the same folder
-      results.push_back(std::async(
-          std::launch::async, [this, task = std::move(task)] { return supervise(task, stop_); }));
-    }
-    for (std::future<TaskResult>& result : results) take(result.get(), family);
-  }
-
-  void take(TaskResult result, const std::string& family) {
-    if (!result.versions.empty()) report_.context["versions"][family] = result.versions;
-    for (RunRecord& record : result.records) {
-      if (record.status == RecordStatus::kErrored) {
-        const int failures = ++failures_[{record.device.uuid, record.id}];
-        progress_(fmt::format("{}: {}", record.id, record.message));
-        if (failures == kTriesOfFailingCase) {
-          note(fmt::format("{}: failed {} times, not tried again", record.id, failures));
-        }
-      } else if (record.status == RecordStatus::kSkipped) {
-        // The reason does not pass between rounds.
-        failures_[{record.device.uuid, record.id}] = kTriesOfFailingCase;
+  // A wrong result needs a second fresh process to be the card's fault, and its sound rerun to be
+  // doubted: both now, and not whenever somebody tries again.
+  void confirm_wrong_results() {
+    for (int i = 1; i <= kConfirmations && !stop_; ++i) {
+      std::set<Row> rows;
+      for (const Record& record : report_.records) {
+        if (record.wrong_runs == 1) rows.insert({record.device.uuid, record.id});
       }
-      runs_.push_back(std::move(record));
+      if (rows.empty()) return;
+      if (!time_for(schedule_->expected_s(rows), suite_.budget_s)) {
+        report_.plan.out_of_time = true;
+        return note("no time was left to confirm a wrong result");
+      }
+      const std::string title = fmt::format("{} wrong: confirmation {} of {}",
+                                            counted(rows.size(), "row"), i, kConfirmations);
+      take(schedule_->again(next_round_++, title, rows), title);
     }
   }
 
   // Stage 2 of docs/METHOD.md, Verdicts: fresh runs of the rows that stage 1 left undecided, up to
   // N, a whole round at a time while there is time.
   void extend_undecided() {
-    const int first = suite_.conditioning_rounds + suite_.rounds;
-    const int last = suite_.conditioning_rounds + report_.plan.stage2_runs;
     const double end_s = std::min(elapsed_s() + suite_.stage2_budget_s, suite_.budget_s);
     double longest_s = 0;
-    for (int round = first; round < last && !stop_; ++round) {
-      rebuild();
-      std::set<std::pair<std::string, std::string>> rows;  // device, id
+    for (int run = suite_.rounds + 1; run <= report_.plan.stage2_runs && !stop_; ++run) {
+      std::set<Row> rows;
       for (const std::size_t i : undecided_rows(report_)) {
         rows.insert({report_.records[i].device.uuid, report_.records[i].id});
       }
       if (rows.empty()) return;
       report_.plan.stages = 2;
-      if (!time_for(longest_s, end_s)) {
+      if (!time_for(longest_s > 0 ? longest_s : schedule_->expected_s(rows), end_s)) {
         report_.plan.out_of_time = true;
         return;
       }
-      const double start = elapsed_s();
-      progress_(fmt::format("{:3.0f} s  {} rows undecided: run {} of {}", start, rows.size(),
-                            round - suite_.conditioning_rounds + 1, report_.plan.stage2_runs));
-      for (std::size_t i = 0; i < suite_.processes.size(); ++i) {
-        const SuiteProcess& process = suite_.processes[i];
-        run_process(process.family, round, fmt::format("{}-{}", process.family, i),
-                    [&](const DeviceRef& device) {
-                      std::vector<std::string> ids;
-                      for (const std::string& id : process.cases) {
-                        if (rows.contains({device.uuid, id})) ids.push_back(id);
-                      }
-                      return ids;
-                    });
-      }
-      longest_s = std::max(longest_s, elapsed_s() - start);
+      const double start_s = elapsed_s();
+      const std::string title = fmt::format(
+          "{} undecided: run {} of {}", counted(rows.size(), "row"), run, report_.plan.stage2_runs);
+      take(schedule_->again(next_round_++, title, rows), title);
+      longest_s = std::max(longest_s, elapsed_s() - start_s);
     }
   }
 
-  // The report's records from all runs so far, in the suite's order, GPU by GPU.
-  void rebuild() {
-    report_.records.clear();
-    report_.benchmarks = Json::array();
-    std::vector<DeviceRef> devices = gpus_;
-    devices.push_back(host_ref(report_.inventory));
-    for (const DeviceRef& device : devices) {
-      for (const SuiteProcess& process : suite_.processes) {
-        for (const std::string& id : process.cases) add_record(device, id);
+  // Rows that no run on a loaded node brought up to the floor, once more with that GPU alone: is it
+  // the card, or something that the GPUs share?
+  void localise_failures() {
+    if (gpus_.size() < 2) return;
+    std::map<std::string, std::set<Row>> by_gpu;
+    for (const Record& record : report_.records) {
+      if (missed_throughout(record)) {
+        by_gpu[record.device.uuid].insert({record.device.uuid, record.id});
       }
     }
-    int line = 0;
-    for (const RunRecord& run : runs_) {
-      const bool sampled = !run.timing.samples_s.empty();
-      report_.benchmarks.push_back(benchmark_row(run, suite_.conditioning_rounds,
-                                                 sampled ? std::optional(++line) : std::nullopt));
+    for (const DeviceRef& gpu : gpus_) {
+      const auto found = by_gpu.find(gpu.uuid);
+      if (found == by_gpu.end() || stop_) continue;
+      const std::set<Row>& rows = found->second;
+      const std::string title = fmt::format("GPU {} alone", gpu.index.value_or(-1));
+      if (!time_for(schedule_->expected_s(rows), suite_.budget_s)) {
+        note(title + ": no time was left to run its slow rows so");
+        continue;
+      }
+      take(schedule_->alone(next_round_++, title, rows), title);
+      for (const Row& row : rows) compare_alone(title, row);
     }
-    derive_limits(report_);
   }
 
-  void add_record(const DeviceRef& device, const std::string& id) {
-    std::vector<RunRecord> of_row;
-    for (const RunRecord& run : runs_) {
-      if (run.id == id && run.device.uuid == device.uuid) of_row.push_back(run);
+  void compare_alone(const std::string& title, const Row& row) {
+    const Record* node = find_record(report_, row.id, row.uuid);
+    const Record* alone = find_record(report_, row.id + kAloneSuffix, row.uuid);
+    if (node == nullptr || alone == nullptr) return;
+    const Metric* metric = primary_metric(*alone);
+    const std::string what = title + ": " + case_title(row.id);
+    if (alone->status != RecordStatus::kOk || metric == nullptr || metric->values.empty()) {
+      return note(fmt::format("{} {}", what, failure_text(*alone)));
     }
-    if (!of_row.empty()) report_.records.push_back(merge_runs(of_row, suite_.conditioning_rounds));
+    const double floor = *node->judged.floor;
+    const bool reached =
+        metric->better == Better::kHigher ? metric->value >= floor : metric->value <= floor;
+    note(fmt::format("{} {} {} (node: {}, floor {}): {}", what, figure(metric->value),
+                     unit_text(metric->unit), figure(primary_metric(*node)->value), figure(floor),
+                     reached ? "the GPUs together exceed something shared" : "the card itself"));
   }
 
   void write(bool complete) {
-    rebuild();
+    writer_->rebuild(report_);
     report_.complete = complete;
     report_.duration_s = elapsed_s();
-    std::string samples;
-    for (const RunRecord& run : runs_) {
-      if (!run.timing.samples_s.empty()) samples += dump_json_line(samples_line(run)) + "\n";
-    }
-    report_.samples_sha256 = samples.empty() ? "" : sha256_hex(samples);
     if (request_.judged) judge(report_);
-    write_file_atomically(request_.out / "samples.jsonl", samples);
-    write_report(request_.out / "report.json", report_);
+    if (request_.profile) {
+      for (Record& record : report_.records) {
+        record.judged.status = JudgedStatus::kInfo;
+        record.judged.reason = "profiled: for information only";
+      }
+    }
+    writer_->write(report_);
   }
 
   void note(const std::string& text) { report_.notes.push_back(text); }
@@ -333,10 +330,10 @@ class SuiteRun {
   const Progress& progress_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   Report report_;
-  std::vector<DeviceRef> gpus_;  // to be measured
-  std::vector<RunRecord> runs_;
-  std::map<std::pair<std::string, std::string>, int> failures_;  // (device, id)
-  double round_s_ = 0;
+  std::vector<DeviceRef> gpus_;         // to be measured
+  std::optional<ReportWriter> writer_;  // both from prepare() on
+  std::optional<Schedule> schedule_;
+  int next_round_ = 0;
 };
 
 }  // namespace

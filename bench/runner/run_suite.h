@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Runs a suite on the GPUs of this node and writes report.json and samples.jsonl: gates, rounds of
-// fresh processes with all GPUs at once, more runs for undecided rows, gates again.
+// fresh processes with all GPUs at once, more runs for rows that were wrong once or are undecided,
+// rows that failed on a GPU once more with that GPU alone, gates again.
 //
 //   SuiteRequest request{.suite = find_suite(folder, "quick"), .out = "out", ...};
 //   Report report = run_suite(request, stop, [](const std::string& line) { ... });
@@ -13,12 +14,12 @@
 
 #include <atomic>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/runner/plan.h"
+#include "bench/runner/schedule.h"
 #include "reports/report.h"
 
 namespace assay {
@@ -34,9 +35,8 @@ struct SuiteRequest {
   std::filesystem::path targets;     // folder of <sku>.yaml, or one file
   std::filesystem::path gpu_table;   // folder
   bool judged = true;                // extend undecided rows, give a verdict
+  bool profile = false;              // one round under a profiler, without limits on time
 };
-
-using Progress = std::function<void(const std::string& line)>;
 
 // Throws Error for bad input and when the report cannot be written; everything else is in the
 // report.

@@ -10,7 +10,9 @@
 #include <cmath>
 #include <fstream>
 #include <optional>
+#include <string_view>
 #include <thread>
+#include <utility>
 
 #include "bench/node/environment.h"
 #include "bench/runner/process.h"
@@ -26,38 +28,69 @@ double seconds_since(SteadyTime start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+// A fake or broken program may write without end: one look takes a bite at most, and a line longer
+// than any of ours is passed over.
+constexpr std::size_t kBite = std::size_t{1} << 20;
+constexpr std::size_t kLongestLine = std::size_t{16} << 20;
+
 // Follows run.jsonl while the process writes it; takes whole lines only.
 class LogFollower {
  public:
-  explicit LogFollower(std::filesystem::path path) : path_(std::move(path)) {}
+  explicit LogFollower(std::filesystem::path path) : path_(std::move(path)), bite_(kBite, '\0') {}
 
-  std::vector<std::string> new_lines() {
-    std::ifstream file(path_, std::ios::binary);
-    if (!file) return {};
-    file.seekg(static_cast<std::streamoff>(read_));
-    std::vector<std::string> lines;
-    for (std::string line; std::getline(file, line);) {
-      if (file.eof()) break;  // no newline yet: not written whole
-      read_ += line.size() + 1;
-      lines.push_back(std::move(line));
+  // Whole lines that were added; whether there was nothing more to read.
+  struct Lines {
+    std::vector<std::string> whole;
+    bool at_end = false;
+  };
+  Lines read() {
+    Lines lines;
+    if (!file_.is_open()) file_.open(path_, std::ios::binary);
+    file_.clear();
+    file_.seekg(read_);
+    file_.read(bite_.data(), static_cast<std::streamsize>(bite_.size()));
+    const std::streamsize got = std::max<std::streamsize>(file_.gcount(), 0);
+    read_ += got;
+    lines.at_end = static_cast<std::size_t>(got) < bite_.size();
+    std::string_view rest(bite_.data(), static_cast<std::size_t>(got));
+    for (auto end = rest.find('\n'); end != std::string_view::npos; end = rest.find('\n')) {
+      begun_line_ += rest.substr(0, end);
+      if (!too_long_) lines.whole.push_back(begun_line_);
+      too_long_ = false;
+      begun_line_.clear();
+      rest.remove_prefix(end + 1);
+    }
+    begun_line_ += rest;
+    if (begun_line_.size() > kLongestLine) {
+      too_long_ = true;
+      begun_line_.clear();
     }
     return lines;
   }
 
  private:
   std::filesystem::path path_;
-  std::size_t read_ = 0;
+  std::ifstream file_;
+  std::streamoff read_ = 0;
+  std::string bite_;
+  std::string begun_line_;  // its end is not written yet
+  bool too_long_ = false;   // the line that is not ended yet is passed over
 };
 
 // What the log of one attempt said.
 struct Attempt {
+  bool introduced = false;        // by a "process" line
   std::vector<std::string> open;  // asked for and not begun
   std::vector<RunRecord> records;
   std::optional<std::string> begun;  // a case without its record
+  SteadyTime begun_at;
+  bool ready_said = false;  // by the case that was begun
+  bool waiting = false;     // for the others
   std::optional<std::string> end_message;
   int end_code = 0;
   std::string ended;  // how the process ended
   bool hung = false;
+  bool cut_off = false;  // by the deadline
   SteadyTime last_event = std::chrono::steady_clock::now();
 };
 
@@ -67,17 +100,25 @@ class Supervisor {
 
   TaskResult run() {
     std::vector<std::string> left = task_.ids;
+    if (task_.alone) {
+      for (std::string& id : left) id += kAloneSuffix;
+    }
     // Each attempt that ends abnormally loses one case at least, so this ends.
-    while (!left.empty() && !stop_) {
+    while (!left.empty() && !stop_ && !result_.out_of_time) {
       const std::size_t before = left.size();
       attempt(left);
       if (left.size() == before) break;
     }
+    leave();
     return std::move(result_);
   }
 
  private:
   void attempt(std::vector<std::string>& left) {
+    if (std::chrono::steady_clock::now() >= task_.deadline) {
+      result_.out_of_time = true;
+      return;
+    }
     Attempt now;
     now.open = left;
     try {
@@ -93,7 +134,8 @@ class Supervisor {
       record.device = task_.device;
       result_.records.push_back(std::move(record));
     }
-    if (stop_ || left.empty()) return;
+    if (now.cut_off && !left.empty()) result_.out_of_time = true;
+    if (stop_ || now.cut_off || left.empty()) return;
     settle(left, now);
   }
 
@@ -105,7 +147,7 @@ class Supervisor {
     const bool complained = now.end_code == static_cast<int>(ExitCode::kMeasurement) &&
                             !now.end_message.value_or("").empty();
     const bool broke = !whole || complained;
-    if (stop_ || now.begun || now.records.empty() || !broke) return;
+    if (stop_ || now.cut_off || now.begun || now.records.empty() || !broke) return;
     RunRecord& last = now.records.back();
     if (last.status != RecordStatus::kOk) return;
     last.status = RecordStatus::kErrored;
@@ -121,6 +163,7 @@ class Supervisor {
           now.hung ? fmt::format("hung: no result within {:g} s; its process was ended",
                                  task_.id_timeout_s)
                    : fmt::format("its process died: {}", now.ended);
+      if (now.hung) result_.hung.push_back(*now.begun);
       add(*now.begun, RecordStatus::kErrored, why);
       std::erase(left, *now.begun);
     } else if (now.end_message && now.end_code == static_cast<int>(ExitCode::kNotJudged)) {
@@ -132,32 +175,68 @@ class Supervisor {
     }
   }
 
+  [[nodiscard]] std::vector<std::string> arguments(const std::vector<std::string>& ids) const {
+    std::vector<std::string> all = {
+        task_.program.string(), fmt::format("--log={}", task_.log.string()),
+        fmt::format("--round={}", task_.round), fmt::format("--ids={}", fmt::join(ids, ","))};
+    if (starts_together()) all.emplace_back("--start=stdin");
+    if (task_.alone) all.emplace_back("--alone");
+    if (task_.profile) all.emplace_back("--profile");
+    return all;
+  }
+
+  [[nodiscard]] bool starts_together() const {
+    return task_.start != nullptr && task_.start->members() >= 2;
+  }
+
+  void leave() {
+    if (task_.start != nullptr) task_.start->leave(task_.member);
+  }
+
   void follow(const std::vector<std::string>& ids, Attempt& now) {
     std::filesystem::remove(task_.log);
     LogFollower log(task_.log);
-    Child child({.arguments = {task_.program.string(), fmt::format("--log={}", task_.log.string()),
-                               fmt::format("--round={}", task_.round),
-                               fmt::format("--ids={}", fmt::join(ids, ","))},
+    // A profiler writes its trace from inside the program.
+    Child child({.arguments = arguments(ids),
                  .environment = environment(),
-                 .output = task_.output});
+                 .output = task_.output,
+                 .cpus = task_.cpus,
+                 .spoken_to = starts_together(),
+                 .bounded_files = !task_.profile});
     now.last_event = std::chrono::steady_clock::now();
-    while (true) {
-      const bool over = child.poll().has_value();
-      for (const std::string& line : log.new_lines()) take(line, now);
-      if (over) {
-        now.ended = *child.poll();
-        return;
+    while (!child.poll()) {
+      take(log.read().whole, now);
+      if (now.waiting && task_.start->may_go(task_.member)) {
+        (void)child.say("go\n");  // whoever does not listen is found by its time-out
+        now.waiting = false;
+        now.last_event = std::chrono::steady_clock::now();
       }
-      const double limit_s = now.begun ? task_.id_timeout_s : task_.start_timeout_s;
-      now.hung = seconds_since(now.last_event) > limit_s;
-      if (stop_ || now.hung) {
-        child.end();
-        for (const std::string& line : log.new_lines()) take(line, now);
-        now.ended = *child.poll();
-        return;
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      now.hung = is_hung(now);
+      now.cut_off = !now.hung && is_cut_off(now);
+      if (stop_ || now.hung || now.cut_off) child.end();
+      // While it waits the others may start at any moment, and it is to start with them.
+      std::this_thread::sleep_for(std::chrono::milliseconds(now.waiting ? 2 : 10));
     }
+    for (bool at_end = false; !at_end;) {
+      const LogFollower::Lines lines = log.read();
+      take(lines.whole, now);
+      at_end = lines.at_end;
+    }
+    now.ended = *child.poll();
+  }
+
+  // How long the others keep it waiting is bounded by CommonStart.
+  [[nodiscard]] bool is_hung(const Attempt& now) const {
+    const double limit_s = now.begun ? task_.id_timeout_s : task_.start_timeout_s;
+    return !now.waiting && seconds_since(now.last_event) > limit_s;
+  }
+
+  // By the deadline; what was begun before it may end, one time-out long.
+  [[nodiscard]] bool is_cut_off(const Attempt& now) const {
+    const SteadyTime time = std::chrono::steady_clock::now();
+    if (time < task_.deadline) return false;
+    return !now.begun || now.waiting || now.begun_at >= task_.deadline ||
+           seconds_since(task_.deadline) > task_.id_timeout_s;
   }
 
   [[nodiscard]] std::map<std::string, std::string> environment() const {
@@ -165,26 +244,43 @@ class Supervisor {
     return {{"CUDA_VISIBLE_DEVICES", task_.device.uuid}};
   }
 
+  void take(const std::vector<std::string>& lines, Attempt& now) {
+    for (const std::string& line : lines) take(line, now);
+    // Its last record is there: the others need not wait until it has cleaned up.
+    if (!now.begun && now.open.empty()) leave();
+  }
+
   // Believes only what this task can have written: a begin of a case that was asked for and is
   // still open, and the record of the case that was begun, by this round's process on this device.
   // Anything else is passed over and does not count as a sign of life.
   void take(const std::string& line, Attempt& now) {
+    if (!line.starts_with('{')) return;
     try {
       const Json json = parse_json(line, task_.log.string());
       const std::string type = json.at("type").get<std::string>();
       if (type == "process") {
+        if (std::exchange(now.introduced, true)) return;
         result_.versions = json.at("versions");
       } else if (type == "begin") {
         const auto id = json.at("id").get<std::string>();
         if (now.begun || !std::erase(now.open, id)) return;
         now.begun = id;
+        now.begun_at = std::chrono::steady_clock::now();
+        now.ready_said = false;
+      } else if (type == "ready") {
+        if (now.begun != json.at("id").get<std::string>()) return;
+        if (now.ready_said || !starts_together()) return;
+        now.ready_said = now.waiting = true;
+        task_.start->ready(task_.member);
       } else if (type == "record") {
         auto record = from_json_value<RunRecord>(json.at("record"), task_.log.string());
         if (now.begun != record.id) return;
         check(record);
         now.records.push_back(std::move(record));
         now.begun.reset();
+        now.waiting = false;
       } else if (type == "end") {
+        if (now.end_message) return;
         now.end_code = json.at("exit_code").get<int>();
         now.end_message = json.at("message").get<std::string>();
       } else {

@@ -6,8 +6,10 @@
 Needs ASSAY_BIN_DIR (the built programs) and ASSAY_FAKES (the fake NVML). Validates every report against
 the schema where python3-jsonschema is installed.
 """
+import hashlib
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -93,6 +95,19 @@ class Node(unittest.TestCase):
     def record(self, id_):
         return next(r for r in self.report()["assay"]["records"] if r["id"] == id_)
 
+    def rounds(self, id_):
+        """In how many processes the case ran, on all GPUs together."""
+        return sum(r["name"] == id_ for r in self.report()["benchmarks"])
+
+    def numa(self, **nodes):
+        """node0="0-1" gives that node its cpus; every GPU sits at node 0."""
+        for node, cpus in nodes.items():
+            folder = self.dir / "sys/devices/system/node" / node
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "cpulist").write_text(cpus + "\n")
+        for device in (self.dir / "sys/bus/pci/devices").iterdir():
+            (device / "numa_node").write_text("0\n")
+
     def expect(self, result, code, *texts):
         self.assertEqual(result.returncode, code, result.stdout + result.stderr)
         for text in texts:
@@ -134,12 +149,173 @@ class Verdicts(Node):
         result = self.run_assay("accept", fault=f"once:{self.dir}/flag+wrong:{BF16}")
         self.expect(result, 2, "not confirmed")
         self.assertIn("replaced", json.dumps(self.record(BF16)["warnings"]))
+        self.assertEqual(self.rounds(BF16), 8)  # conditioning, five rounds, two confirmations
+        self.assertEqual(self.rounds("memory/copy/4GiB/burst"), 6)
+
+    def test_a_result_wrong_again_on_confirmation_fails_at_once(self):
+        result = self.run_assay("accept", fault=f"from:5+wrong:{BF16}")
+        self.expect(result, 1, "SDC-01", "1650000000000")
+        self.assertEqual(self.record(BF16)["wrong_runs"], 2)
+        self.assertEqual(self.rounds(BF16), 7)  # conditioning, five rounds, one confirmation
 
     def test_settings_that_explain_a_fail(self):
         self.expect(self.run_assay("accept", FAKE_NVML_POWER_LIMIT_W=500), 1, "PWR-01",
                     "do not RMA")
         self.expect(self.run_assay("accept", FAKE_NVML_ECC=0), 1, "ECC-01")
         self.expect(self.run_assay("accept", FAKE_NVML_REMAP_FAILURE=1), 1, "MEM-03")
+
+
+class ManyGpus(Node):
+    """All at once, with a common start; alone only to localise."""
+
+    def notes(self):
+        return "\n".join(self.report()["assay"]["notes"])
+
+    def alone(self):
+        return [(r["id"], r["device"]["index"]) for r in self.report()["assay"]["records"]
+                if r["id"].endswith("/alone")]
+
+    def test_eight_take_little_longer_than_one(self):
+        # Long cases: it is the runner that is timed, and not how fast two processors start programs.
+        def seconds(gpus):
+            start = time.monotonic()
+            self.expect(self.run_assay("run", "quick", "--runs", "2", gpus=gpus, FAKE_WORK_MS=300), 0)
+            return time.monotonic() - start
+
+        one = seconds(1)
+        eight = seconds(8)
+        self.assertLess(eight, 1.3 * one)
+
+    def test_a_gpu_that_is_slow_only_among_others(self):
+        result = self.run_assay("accept", gpus=4, fault=f"gpu:2+crowded:{BF16}")
+        self.expect(result, 1, "PRF-01", "GPU 2 alone: BF16 8192^3 sustained 66",
+                    "(node: 535, floor 620): the GPUs together exceed something shared")
+        self.assertEqual(self.alone(), [(BF16 + "/alone", 2)])
+        record = self.record(BF16 + "/alone")
+        self.assertEqual(record["conditions"]["peers"], "alone")
+        self.assertEqual(record["judged"]["status"], "info")
+        plan = self.report()["assay"]["plan"]
+        self.assertEqual(plan["m"], 28)
+        self.assertFalse([i for i in plan["gate_ids"] if "alone" in i])
+        self.assertEqual(self.run_assay("judge", "out/report.json").returncode, 1)
+
+    def test_a_gpu_that_is_slow_by_itself(self):
+        self.expect(self.run_assay("accept", gpus=2, fault=f"gpu:1+slow:{BF16}"), 1,
+                    "GPU 1 alone: BF16 8192^3 sustained 535 TF/s (node: 535, floor 620): "
+                    "the card itself")
+
+    def test_all_slow_alike(self):
+        self.expect(self.run_assay("accept", gpus=2, fault=f"crowded:{BF16}"), 1, "PRF-03")
+        self.assertEqual(self.alone(), [(BF16 + "/alone", 0), (BF16 + "/alone", 1)])
+
+    def test_one_gpu_is_never_run_alone(self):
+        self.expect(self.run_assay("accept", fault=f"slow:{BF16}"), 1, "PRF-01")
+        self.assertEqual(self.alone(), [])
+
+    def test_a_row_is_confirmed_on_a_loaded_node(self):
+        fault = f"once:{self.dir}/flag+wrong:{BF16}"
+        self.expect(self.run_assay("accept", gpus=2, fault=fault), 2, "not confirmed")
+        rows = [r for r in self.report()["benchmarks"] if r["name"] == BF16]
+        self.assertEqual(len(rows), 16)  # both GPUs, eight rounds
+        load = [r for r in rows if r["assay"]["load_only"]]
+        self.assertEqual(len(load), 2)
+        wrong = {r["assay"]["device"] for r in rows if r["assay"]["status"] == "invalid"}
+        self.assertNotIn(load[0]["assay"]["device"], wrong)
+        for record in self.report()["assay"]["records"]:
+            if record["id"] == BF16 and record["wrong_runs"] == 0:
+                self.assertEqual(record["runs"], 5)
+
+    def test_a_hung_gpu_leaves_the_others_judged(self):
+        self.expect(self.run_assay("accept", gpus=3, fault=f"gpu:1+hang:{BF16}"), 3, "hung")
+        for record in self.report()["assay"]["records"]:
+            if record["device"]["index"] != 1:
+                self.assertEqual(record["judged"]["status"], "pass", record["id"])
+
+    def test_the_binding_is_recorded(self):
+        environment = {"gpus": 2}
+        self.environment(**environment)
+        cpus = ",".join(map(str, sorted(os.sched_getaffinity(0))))
+        self.numa(node0=cpus)
+        self.expect(self.run_assay("accept", **environment), 0)
+        binding = self.report()["context"]["binding"]
+        self.assertRegex(binding["GPU 0"], r"^node 0, cpus \d")
+        self.numa(node0="1000")
+        self.expect(self.run_assay("accept", **environment), 0)
+        self.assertIn("none of the cpus of node 0", self.report()["context"]["binding"]["GPU 1"])
+
+
+class Limits(Node):
+    """What the suite may take, and what a kill leaves."""
+
+    def short(self, budget, timeout=0.5):
+        suite = self.dir / "configs/suites/quick.yaml"
+        suite.write_text(suite.read_text().replace("budget_s: 90", f"budget_s: {budget}")
+                         .replace("stage2_budget_s: 20", "stage2_budget_s: 0.5")
+                         .replace("id_timeout_s: 0.5", f"id_timeout_s: {timeout}"))
+
+    def test_hangs_in_every_case_do_not_break_the_budget(self):
+        self.short(2)
+        start = time.monotonic()
+        result = self.run_assay("accept", gpus=2, fault="hang:*")
+        # The budget, one time-out, and ending the processes.
+        self.assertLess(time.monotonic() - start, 2 + 0.5 + 1)
+        self.expect(result, 2, "the budget of 2 s ended")
+        self.assertTrue(self.report()["assay"]["plan"]["out_of_time"])
+
+    def test_no_round_begins_that_would_not_end(self):
+        self.short(2)
+        start = time.monotonic()
+        result = self.run_assay("accept", FAKE_WORK_MS=120)  # a round: about 0.9 s
+        self.assertLess(time.monotonic() - start, 2)
+        self.expect(result, 2, "the budget of 2 s ended after 2 of 6 rounds")
+
+    def test_a_hang_is_no_reason_to_drop_the_rounds_of_the_others(self):
+        # Two time-outs of 2 s and six short rounds; a third time-out would not fit.
+        self.short(6.5, timeout=2)
+        result = self.run_assay("accept", fault=f"hang:{BF16}")
+        self.expect(result, 3, "hung")
+        self.assertEqual(self.record("memory/copy/4GiB/burst")["judged"]["status"], "pass")
+
+    def test_a_kill_at_any_moment_leaves_a_report_that_matches_its_samples(self):
+        start = time.monotonic()
+        self.run_assay("accept", FAKE_WORK_MS=2)
+        length = time.monotonic() - start
+        moments = random.Random(7)
+        absent = incomplete = 0
+        for i in range(50):
+            shutil.rmtree(self.dir / "out")
+            process = subprocess.Popen([self.bin / "assay", "accept"], cwd=self.dir,
+                                       env=self.environment(FAKE_WORK_MS=2),
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(moments.uniform(0, length))
+            process.send_signal((signal.SIGKILL, signal.SIGINT)[i % 2])
+            process.wait(timeout=20)
+            if not (self.dir / "out/report.json").exists():
+                absent += 1
+                (self.dir / "out").mkdir(exist_ok=True)
+                continue
+            report = self.report()["assay"]
+            file = self.dir / "out/samples.jsonl"
+            # The first report has no samples and comes before the file.
+            samples = file.read_bytes() if file.exists() else b""
+            samples = samples[:report["samples_bytes"]]
+            digest = hashlib.sha256(samples).hexdigest() if samples else ""
+            self.assertEqual(digest, report["samples_sha256"])
+            self.assertEqual(len(samples), report["samples_bytes"])
+            judged = self.run_assay("judge", "out/report.json")
+            self.assertEqual(judged.returncode, 0 if report["complete"] else 2, judged.stdout)
+            incomplete += not report["complete"]
+        self.assertLess(absent, 10)
+        self.assertGreater(incomplete, 30)
+
+    def test_profiling_is_one_round_that_nothing_judges(self):
+        result = self.run_assay("run", "quick", "--profile", "--filter", "^gemm/bf16")
+        self.expect(result, 0, "profiled (--profile)")
+        self.assertEqual(self.rounds(BF16), 1)
+        self.assertEqual(self.record(BF16)["judged"]["status"], "info")
+        again = self.run_assay("judge", "out/report.json")
+        self.assertEqual(again.returncode, 2)
+        self.assertNotIn("PASS", again.stdout)
 
 
 class NotJudged(Node):

@@ -3,20 +3,31 @@
 
 // A benchmark program for tests of the runner: it writes what a real one writes, with the rates of
 // a sound H200, at once. FAKE_FAMILY plants a fault:
-//   hang:ID       never ends             crash:ID     aborts             wrong:ID   a wrong result
-//   lost:ID       errored, then ends     error:ID     errored, goes on   slow:ID    25 % more time
-//   garbage:ID    a broken record        twice:ID     its record twice   zero:ID    no time passed
-//   elsewhere:ID  on another GPU         chatter:ID   begins for ever
-//   skip:REASON   no device              die:         before any case    teardown:  aborts at the
-//   end lastgasp:     an error at the end    orphan:      leaves a child once:FILE+... one of these
-//   in the first process that is asked for ID (FILE is created)
+//   hang:ID       never ends          crash:ID     aborts              wrong:ID  a wrong result
+//   lost:ID       errored, then ends  error:ID     errored, goes on    slow:ID   25 % more time
+//   garbage:ID    a broken record     twice:ID     its record twice    zero:ID   no time passed
+//   elsewhere:ID  on another GPU      chatter:ID   begins for ever     deaf:ID   closes its stdin
+//   crowded:ID    slow unless alone   rude:ID      does not wait for the others
+//   flood:ID      a million lines that are none of ours
+//   hello:ID      introduces itself for ever
+//   skip:REASON   no device           die:         before any case     orphan:   leaves a child
+//   teardown:     aborts at the end   lastgasp:    an error at the end
+// An ID of * is every case. Before a fault there may be conditions, each with a + behind it:
+//   once:FILE     only in the first process that is asked for ID (FILE is created)
+//   from:ROUND    from this round on
+//   gpu:N         only on the GPU whose UUID ends in N
+// FAKE_SETUP_MS: a case's set-up takes this long times the last digits of the UUID; FAKE_WORK_MS:
+// its measurement takes this long.
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "bench/harness/run_log.h"
 #include "bench/node/environment.h"
@@ -27,28 +38,81 @@ namespace {
 
 using assay::RunRecord;
 
+struct Options {
+  std::string ids;  // each with a comma behind it
+  std::string log;
+  int round = 0;
+  bool start_together = false;
+  bool alone = false;
+};
+
+Options options_of(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument.starts_with("--ids=")) options.ids = argument.substr(6) + ",";
+    if (argument.starts_with("--log=")) options.log = argument.substr(6);
+    if (argument.starts_with("--round=")) options.round = std::atoi(argument.c_str() + 8);
+    if (argument == "--start=stdin") options.start_together = true;
+    if (argument == "--alone") options.alone = true;
+  }
+  return options;
+}
+
+// The one GPU that it was shown; empty without.
+std::string shown_gpu() {
+  const char* shown = std::getenv("CUDA_VISIBLE_DEVICES");
+  return shown != nullptr ? shown : "";
+}
+int gpu_number() {
+  const std::string uuid = shown_gpu();
+  const std::size_t digits = uuid.find_last_not_of("0123456789") + 1;
+  return digits < uuid.size() ? std::atoi(uuid.c_str() + digits) : 0;
+}
+
 struct Fault {
   std::string kind;
   std::string id;
   [[nodiscard]] bool hits(std::string_view name, const std::string& case_id) const {
-    return kind == name && id == case_id;
+    return kind == name && (id == case_id || id == "*");
   }
 };
 
-Fault planted_fault(const std::string& ids) {
+// "once", "FILE" for "once:FILE+..."
+bool holds(const std::string& name, const std::string& value, const std::string& id,
+           const Options& options) {
+  if (name == "from") return options.round >= std::atoi(value.c_str());
+  if (name == "gpu") return gpu_number() == std::atoi(value.c_str());
+  const bool asked = options.ids.find(id) != std::string::npos;
+  if (!asked || std::filesystem::exists(value)) return false;
+  std::ofstream(value).put('x');
+  return true;
+}
+
+Fault planted_fault(const Options& options) {
   const char* setting = std::getenv("FAKE_FAMILY");
   std::string text = setting != nullptr ? setting : "";
-  if (text.starts_with("once:")) {
-    const std::size_t plus = text.find('+');
-    const std::string flag = text.substr(5, plus - 5);
-    if (std::filesystem::exists(flag)) return {};
-    text = text.substr(plus + 1);
-    if (ids.find(text.substr(text.find(':') + 1)) == std::string::npos) return {};
-    std::ofstream(flag).put('x');
+  const std::string id = text.substr(text.rfind(':') + 1);
+  for (auto plus = text.find('+'); plus != std::string::npos; plus = text.find('+')) {
+    const std::size_t colon = text.find(':');
+    if (!holds(text.substr(0, colon), text.substr(colon + 1, plus - colon - 1), id, options)) {
+      return {};
+    }
+    text.erase(0, plus + 1);
   }
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos) return {};
   return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+void sleep_ms(const char* variable, int times) {
+  const char* setting = std::getenv(variable);
+  if (setting == nullptr) return;
+  std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(setting) * times));
+}
+
+double monotonic_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 // "gemm/fp8_e4m3/..." -> "fp8"
@@ -65,28 +129,29 @@ double rate_of(const std::string& pipe) {
   return pipe == "dram" ? 4600e9 : 100e9;
 }
 
-RunRecord record_of(const std::string& id, int round, const Fault& fault) {
+RunRecord record_of(const std::string& id, const Options& options, const Fault& fault) {
   RunRecord record;
-  record.id = id;
+  record.id = options.alone ? id + "/alone" : id;
   record.family = id.substr(0, id.find('/'));
-  // As a real program: the one GPU that it was shown, or the host.
-  const char* shown = std::getenv("CUDA_VISIBLE_DEVICES");
-  record.device = {record.family == "host" || shown == nullptr ? assay::kHostUuid : shown, "fake",
-                   0, std::nullopt};
+  const std::string gpu = shown_gpu();
+  record.device = {record.family == "host" || gpu.empty() ? assay::kHostUuid : gpu, "fake", 0,
+                   std::nullopt};
   if (fault.hits("elsewhere", id)) record.device.uuid = "GPU-another";
-  record.round = round;
+  record.round = options.round;
   record.started = assay::utc_now();
-  record.conditions = assay::conditions_of_id(id);
+  record.conditions = assay::conditions_of_id(record.id);
   record.work.pipe = pipe_of(id);
   const bool memory = record.work.pipe == "dram" || record.work.pipe == "host_memory";
   (memory ? record.work.bytes : record.work.operations) = 1e12;
-  double seconds = 1e12 / rate_of(record.work.pipe) * (1 + 0.001 * (round % 3));
-  if (fault.hits("slow", id)) seconds *= 1.25;
+  double seconds = 1e12 / rate_of(record.work.pipe) * (1 + 0.001 * (options.round % 3));
+  if (fault.hits("slow", id) || (fault.hits("crowded", id) && !options.alone)) seconds *= 1.25;
   if (fault.hits("zero", id)) seconds = 0;
   record.timing.timer = "gated";
   record.timing.rule = record.timing.stop_reason = "declared 3 samples";
   record.timing.samples_s = {seconds, seconds, seconds};
   record.timing.median_s = record.timing.mean_s = seconds;
+  record.busy_s = 0.5;
+  record.idle_s = record.conditions.power == assay::Power::kBurst ? 0.25 : 0;
   record.telemetry.samples = 3;
   record.telemetry.sm_clock_mhz = assay::Range{1500, 1500, 1500};
   record.verification.status = assay::VerificationStatus::kVerified;
@@ -106,46 +171,55 @@ RunRecord record_of(const std::string& id, int round, const Fault& fault) {
   return record;
 }
 
-}  // namespace
+// Set up; with others, tells the runner and waits for its word. False: the runner has gone.
+bool start(const std::string& id, const std::string& logged, const Options& options,
+           const Fault& fault, assay::RunLog& log) {
+  sleep_ms("FAKE_SETUP_MS", gpu_number());
+  if (!options.start_together) return true;
+  if (fault.hits("deaf", id)) close(STDIN_FILENO);
+  log.append({{"type", "ready"}, {"id", logged}});
+  if (fault.hits("rude", id)) return true;
+  if (fault.hits("deaf", id)) pause();
+  std::string word;
+  return static_cast<bool>(std::getline(std::cin, word)) && word == "go";
+}
 
-int main(int argc, char** argv) {
-  std::string ids;
-  std::string log_path;
-  int round = 0;
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    if (argument.starts_with("--ids=")) ids = argument.substr(6) + ",";
-    if (argument.starts_with("--log=")) log_path = argument.substr(6);
-    if (argument.starts_with("--round=")) round = std::atoi(argument.c_str() + 8);
+// Faults of a process that writes more than it should, after its record.
+void write_more(const std::string& id, const std::string& logged, const Options& options,
+                const Fault& fault, assay::RunLog& log) {
+  if (fault.hits("twice", id)) {
+    log.append({{"type", "record"}, {"record", to_json_value(record_of(id, options, fault))}});
   }
-  const Fault fault = planted_fault(ids);
-  if (fault.kind == "die") std::abort();
-  assay::RunLog log(log_path);
-  if (fault.kind == "skip") {
-    log.append({{"type", "end"}, {"exit_code", 2}, {"message", fault.id}});
-    return 2;
+  if (fault.hits("flood", id)) {
+    std::ofstream flood(options.log, std::ios::app);
+    for (int i = 0; i < 1'000'000; ++i) flood << "{\"noise\": 1}\n";
   }
-  log.append({{"type", "process"}, {"versions", {{"fake", "1.0"}}}});
-  while (!ids.empty()) {
-    const std::string id = ids.substr(0, ids.find(','));
-    ids.erase(0, id.size() + 1);
-    log.append({{"type", "begin"}, {"id", id}});
-    if (fault.hits("hang", id)) pause();
+  while (fault.hits("chatter", id) || fault.hits("hello", id)) {
+    if (fault.kind == "chatter") log.append({{"type", "begin"}, {"id", logged}});
+    if (fault.kind == "hello") log.append({{"type", "process"}, {"versions", {{"fake", "1.0"}}}});
+    usleep(50'000);
+  }
+}
+
+int run_cases(Options options, const Fault& fault, assay::RunLog& log) {
+  while (!options.ids.empty()) {
+    const std::string logged = options.ids.substr(0, options.ids.find(','));
+    options.ids.erase(0, logged.size() + 1);
+    const std::string id = options.alone ? logged.substr(0, logged.rfind("/alone")) : logged;
+    log.append({{"type", "begin"}, {"id", logged}});
     if (fault.hits("crash", id)) std::abort();
+    if (!start(id, logged, options, fault, log)) return 3;
+    const double start_s = monotonic_s();
+    if (fault.hits("hang", id)) pause();
     if (fault.hits("garbage", id)) {
-      std::ofstream(log_path, std::ios::app) << "{\"type\": \"record\", \"rec\n";
+      std::ofstream(options.log, std::ios::app) << "{\"type\": \"record\", \"rec\n";
       continue;
     }
-    log.append({{"type", "record"}, {"record", to_json_value(record_of(id, round, fault))}});
-    if (fault.hits("twice", id)) {
-      log.append({{"type", "record"}, {"record", to_json_value(record_of(id, round, fault))}});
-    }
-    if (fault.hits("chatter", id)) {
-      while (true) {
-        log.append({{"type", "begin"}, {"id", id}});
-        usleep(50'000);
-      }
-    }
+    sleep_ms("FAKE_WORK_MS", 1);
+    RunRecord record = record_of(id, options, fault);
+    if (options.start_together) record.parameters = {{"start_s", start_s}};
+    log.append({{"type", "record"}, {"record", to_json_value(record)}});
+    write_more(id, logged, options, fault, log);
     if (fault.hits("lost", id)) return 3;
   }
   if (fault.kind == "teardown") std::abort();
@@ -155,4 +229,19 @@ int main(int argc, char** argv) {
   const char* message = fault.kind == "lastgasp" ? "cudaErrorECCUncorrectable" : "";
   log.append({{"type", "end"}, {"exit_code", code}, {"message", message}});
   return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Options options = options_of(argc, argv);
+  const Fault fault = planted_fault(options);
+  if (fault.kind == "die") std::abort();
+  assay::RunLog log(options.log);
+  if (fault.kind == "skip") {
+    log.append({{"type", "end"}, {"exit_code", 2}, {"message", fault.id}});
+    return 2;
+  }
+  log.append({{"type", "process"}, {"versions", {{"fake", "1.0"}}}});
+  return run_cases(options, fault, log);
 }

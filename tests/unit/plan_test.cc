@@ -70,6 +70,8 @@ TEST_F(SuiteFile, RefusalsNameTheLine) {
   EXPECT_THAT(refusal("[gemm/a/burst, gemm/b/burst]", "[]"), HasSubstr("at least one case"));
   EXPECT_THAT(refusal("suite: s", "suite: other"), HasSubstr("file's name"));
   EXPECT_THAT(refusal("rounds: 5", "rounds: five"), HasSubstr("s.yaml:5"));
+  EXPECT_THAT(refusal("stage2_budget_s: 20", "stage2_budget_s: 90"), HasSubstr("less than budget"));
+  EXPECT_THAT(refusal("id_timeout_s: 20", "id_timeout_s: 91"), HasSubstr("a hang could not"));
 }
 
 TEST(Suites, AnUnknownNameListsTheKnownOnes) {

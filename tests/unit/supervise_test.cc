@@ -6,8 +6,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <future>
 #include <thread>
 
 #include "bench/harness/run_log.h"
@@ -27,23 +29,62 @@ class Supervise : public ::testing::Test {
     std::filesystem::create_directories(folder_);
   }
   void TearDown() override {
-    unsetenv("FAKE_FAMILY");
+    for (const char* name : {"FAKE_FAMILY", "FAKE_SETUP_MS", "FAKE_WORK_MS"}) unsetenv(name);
     std::filesystem::remove_all(folder_);
   }
 
-  TaskResult supervised(const std::string& fault) {
-    setenv("FAKE_FAMILY", fault.c_str(), 1);
+  [[nodiscard]] Task task(int gpu = 1) const {
     Task task;
     task.program = std::filesystem::path(ASSAY_BIN_DIR) / "fake-family";
     task.family = "gemm";
     task.ids = {"gemm/bf16/a/sustained", "gemm/tf32/b/burst", "gemm/fp32/c/burst/alone"};
-    task.device.uuid = "GPU-1";
+    task.device.uuid = "GPU-" + std::to_string(gpu);
     task.round = 2;
-    task.log = folder_ / "run.jsonl";
-    task.output = folder_ / "output.log";
+    task.log = folder_ / ("run" + std::to_string(gpu) + ".jsonl");
+    task.output = folder_ / ("output" + std::to_string(gpu) + ".log");
     task.id_timeout_s = 0.5;
     task.start_timeout_s = 1;
-    return supervise(task, stop_);
+    return task;
+  }
+
+  TaskResult supervised(const std::string& fault) {
+    setenv("FAKE_FAMILY", fault.c_str(), 1);
+    return supervise(task(), stop_);
+  }
+
+  // On `gpus` GPUs at once, with a common start.
+  std::vector<TaskResult> together(int gpus, const std::string& fault, double wait_s = 10,
+                                   double id_timeout_s = 5) {
+    setenv("FAKE_FAMILY", fault.c_str(), 1);
+    CommonStart start(gpus, wait_s);
+    std::vector<std::future<TaskResult>> running;
+    for (int i = 0; i < gpus; ++i) {
+      running.push_back(std::async(std::launch::async, [&, i] {
+        Task one = task(i);
+        one.start = &start;
+        one.id_timeout_s = id_timeout_s;
+        one.member = i;
+        return supervise(one, stop_);
+      }));
+    }
+    std::vector<TaskResult> results;
+    for (auto& result : running) results.push_back(result.get());
+    return results;
+  }
+
+  static double start_of(const TaskResult& result, const std::string& id) {
+    return of(result, id).parameters.at("start_s").get<double>();
+  }
+  // Seconds between the first and the last to start this case.
+  static double spread_s(const std::vector<TaskResult>& results, const std::string& id) {
+    double first = 1e300;
+    double last = 0;
+    for (const TaskResult& result : results) {
+      if (of(result, id).status != RecordStatus::kOk) continue;
+      first = std::min(first, start_of(result, id));
+      last = std::max(last, start_of(result, id));
+    }
+    return last - first;
   }
 
   static const RunRecord& of(const TaskResult& result, const std::string& id) {
@@ -119,6 +160,104 @@ TEST_F(Supervise, ChatterIsNoSignOfLife) {
   const TaskResult result = supervised("chatter:gemm/fp32/c/burst/alone");
   expect_whole(result);
   EXPECT_EQ(of(result, "gemm/tf32/b/burst").status, RecordStatus::kOk);
+}
+
+TEST_F(Supervise, IntroductionsAreNoSignOfLife) {
+  const TaskResult result = supervised("hello:gemm/tf32/b/burst");
+  expect_whole(result);
+  EXPECT_EQ(of(result, "gemm/fp32/c/burst/alone").status, RecordStatus::kOk);
+}
+
+TEST_F(Supervise, AFloodedLogHidesNoResult) {
+  const TaskResult result = supervised("flood:gemm/tf32/b/burst");
+  expect_whole(result);
+  EXPECT_EQ(of(result, "gemm/tf32/b/burst").status, RecordStatus::kOk);
+  EXPECT_EQ(of(result, "gemm/fp32/c/burst/alone").status, RecordStatus::kOk);
+}
+
+TEST_F(Supervise, EightGpusStartEachCaseTogether) {
+  setenv("FAKE_SETUP_MS", "80", 1);  // GPU 0: none, GPU 7: 0.56 s
+  const std::vector<TaskResult> results = together(8, "");
+  for (const TaskResult& result : results) {
+    ASSERT_EQ(result.records.size(), 3U);
+    for (const RunRecord& record : result.records) EXPECT_EQ(record.status, RecordStatus::kOk);
+  }
+  for (const std::string& id : task().ids) EXPECT_LT(spread_s(results, id), 0.25) << id;
+  EXPECT_GE(start_of(results[0], task().ids[1]) - start_of(results[0], task().ids[0]), 0.56);
+}
+
+TEST_F(Supervise, ACrashedOrSkippedNeighbourHoldsNobodyUp) {
+  for (const char* fault : {"gpu:3+crash:*", "gpu:3+die:", "gpu:3+skip:no device",
+                            "gpu:3+error:gemm/tf32/b/burst", "gpu:3+teardown:"}) {
+    const auto begin = std::chrono::steady_clock::now();
+    const std::vector<TaskResult> results = together(4, fault);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5)) << fault;
+    for (const int sound : {0, 1, 2}) {
+      for (const RunRecord& record : results[static_cast<std::size_t>(sound)].records) {
+        EXPECT_EQ(record.status, RecordStatus::kOk) << fault;
+      }
+    }
+    EXPECT_EQ(results[3].records.size(), 3U) << fault;
+    for (const std::string& id : task().ids) EXPECT_LT(spread_s(results, id), 0.25) << fault;
+  }
+}
+
+TEST_F(Supervise, AHungNeighbourCostsABoundedWaitWhichIsNoHang) {
+  // The wait is longer than the time-out of a case: who waits does not hang.
+  const std::vector<TaskResult> results = together(4, "gpu:3+hang:gemm/bf16/a/sustained", 1.0, 0.8);
+  for (const int sound : {0, 1, 2}) {
+    for (const RunRecord& record : results[static_cast<std::size_t>(sound)].records) {
+      EXPECT_EQ(record.status, RecordStatus::kOk) << record.message;
+    }
+  }
+  EXPECT_THAT(of(results[3], "gemm/bf16/a/sustained").message, HasSubstr("hung"));
+  EXPECT_EQ(of(results[3], "gemm/tf32/b/burst").status, RecordStatus::kOk);
+}
+
+TEST_F(Supervise, ANeighbourThatDoesNotListenIsFoundByItsTimeOut) {
+  const std::vector<TaskResult> deaf = together(2, "gpu:1+deaf:gemm/tf32/b/burst", 10, 1);
+  EXPECT_EQ(of(deaf[0], "gemm/tf32/b/burst").status, RecordStatus::kOk);
+  EXPECT_THAT(of(deaf[1], "gemm/tf32/b/burst").message, HasSubstr("hung"));
+  EXPECT_EQ(of(deaf[1], "gemm/fp32/c/burst/alone").status, RecordStatus::kOk);
+  const std::vector<TaskResult> rude = together(2, "gpu:1+rude:*");
+  for (const TaskResult& result : rude) {
+    for (const RunRecord& record : result.records) EXPECT_EQ(record.status, RecordStatus::kOk);
+  }
+}
+
+TEST_F(Supervise, AloneIsPartOfTheIdAndOfTheConditions) {
+  Task one = task();
+  one.ids.pop_back();
+  one.alone = true;
+  const TaskResult result = supervise(one, stop_);
+  ASSERT_EQ(result.records.size(), 2U);
+  EXPECT_EQ(of(result, "gemm/tf32/b/burst/alone").status, RecordStatus::kOk);
+  EXPECT_EQ(of(result, "gemm/tf32/b/burst/alone").conditions.peers, Peers::kAlone);
+}
+
+TEST_F(Supervise, TheDeadlineLetsTheRunningCaseEndAndNoOtherBegin) {
+  setenv("FAKE_WORK_MS", "200", 1);
+  Task one = task();
+  one.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+  TaskResult result = supervise(one, stop_);
+  ASSERT_EQ(result.records.size(), 1U);
+  EXPECT_EQ(result.records[0].status, RecordStatus::kOk);
+  EXPECT_TRUE(result.out_of_time);
+  // Past it nothing begins at all.
+  result = supervise(one, stop_);
+  EXPECT_TRUE(result.records.empty());
+  EXPECT_TRUE(result.out_of_time);
+}
+
+TEST_F(Supervise, AHangCostsNoMoreThanItsTimeOutBeyondTheDeadline) {
+  setenv("FAKE_FAMILY", "hang:*", 1);
+  Task one = task();
+  const auto begin = std::chrono::steady_clock::now();
+  one.deadline = begin + std::chrono::milliseconds(700);
+  const TaskResult result = supervise(one, stop_);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(1500));
+  EXPECT_EQ(result.hung.size(), 2U);
+  EXPECT_TRUE(result.out_of_time);
 }
 
 TEST_F(Supervise, DeathAfterTheLastCaseSpoilsIt) {
@@ -209,6 +348,42 @@ TEST(ChildProcess, EndsAGroupThatIgnoresTerm) {
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   child.end();
   EXPECT_THAT(*child.poll(), HasSubstr("signal 9"));
+}
+
+TEST(ChildProcess, HearsWhatIsSaidAndTheEnd) {
+  const std::filesystem::path output =
+      std::filesystem::temp_directory_path() / ("assay-say-" + std::to_string(getpid()));
+  {
+    Child child({.arguments = {"/bin/sh", "-c", "read word && echo \"$word\" && sleep 60"},
+                 .environment = {},
+                 .output = output,
+                 .spoken_to = true});
+    EXPECT_TRUE(child.say("go\n"));
+    for (int i = 0; i < 200 && read_file(output) != "go\n"; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+  EXPECT_EQ(read_file(output), "go\n");
+  std::filesystem::remove(output);
+}
+
+TEST(ChildProcess, SayingToTheDeadIsNoSignal) {
+  Child child(
+      {.arguments = {"/bin/true"}, .environment = {}, .output = "/dev/null", .spoken_to = true});
+  while (!child.poll()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_FALSE(child.say("go\n"));
+}
+
+// A grandchild that keeps the stdin and outlives its parent's group keeps nobody waiting.
+TEST(ChildProcess, AGrandchildThatHoldsTheInputHoldsUpNobody) {
+  const auto begin = std::chrono::steady_clock::now();
+  Child child({.arguments = {"/bin/sh", "-c", "setsid sleep 3 & exit 0"},
+               .environment = {},
+               .output = "/dev/null",
+               .spoken_to = true});
+  while (!child.poll()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  child.end();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
 }
 
 TEST(RunLog, AFullDiskIsAnErrorThatNamesTheFile) {
