@@ -26,11 +26,28 @@ void widen(std::optional<Range>& all, const std::optional<Range>& one, int runs_
   all->mean += (one->mean - all->mean) / (runs_before + 1);
 }
 
+void add_up(std::optional<double>& all, std::optional<double> one, int runs_before) {
+  if (runs_before == 0) {
+    all = one;
+  } else if (all && one) {
+    *all += *one;
+  } else {
+    all.reset();
+  }
+}
+
 void merge_telemetry(Telemetry& all, const Telemetry& one, int runs_before) {
   widen(all.sm_clock_mhz, one.sm_clock_mhz, runs_before);
   widen(all.memory_clock_mhz, one.memory_clock_mhz, runs_before);
   widen(all.power_w, one.power_w, runs_before);
   widen(all.temperature_c, one.temperature_c, runs_before);
+  widen(all.utilisation_pct, one.utilisation_pct, runs_before);
+  widen(all.memory_used_bytes, one.memory_used_bytes, runs_before);
+  // A sum of some runs would look like that of all: unknown in one is unknown.
+  add_up(all.energy_j, one.energy_j, runs_before);
+  add_up(all.load_s, one.load_s, runs_before);
+  // An error that one run counted is not lost for another that could not: the sum is the least.
+  for (const auto& [name, gain] : one.deltas) all.deltas[name] += gain;
   // Back to counts and forth: a sum of shares can come out above 1 by rounding.
   for (auto& [reason, share] : all.event_reasons) share = std::round(share * all.samples);
   for (const auto& [reason, share] : one.event_reasons) {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -164,9 +165,16 @@ struct Telemetry {
   std::optional<Range> memory_clock_mhz;
   std::optional<Range> power_w;
   std::optional<Range> temperature_c;
+  std::optional<Range> utilisation_pct;
+  std::optional<Range> memory_used_bytes;
+  std::optional<double> energy_j;  // over the window, by the card's own counter
   // Share of the samples in which each clock event reason was set, by NVML's name in snake case
   // ("sw_power_cap", "hw_thermal_slowdown", ...); reasons never seen are left out.
   std::map<std::string, double> event_reasons;
+  // What counters gained round the whole load of the case, warm-up and checks included, by the
+  // names of bench/node/counters.h; beside an entry in `unknown` it is the least that was gained.
+  std::map<std::string, std::int64_t> deltas;
+  std::optional<double> load_s;                // between the readings of `deltas`
   std::map<std::string, std::string> unknown;  // quantity -> reason
 
   template <class Self, class Archive>
@@ -176,7 +184,12 @@ struct Telemetry {
     archive("memory_clock_mhz", self.memory_clock_mhz);
     archive("power_w", self.power_w);
     archive("temperature_c", self.temperature_c);
+    archive("utilisation_pct", self.utilisation_pct);
+    archive("memory_used_bytes", self.memory_used_bytes);
+    archive("energy_j", self.energy_j);
     archive("event_reasons", self.event_reasons);
+    archive("deltas", self.deltas);
+    archive("load_s", self.load_s);
     archive("unknown", self.unknown);
   }
 };
