@@ -131,7 +131,9 @@ struct Verification {
   // Of all outputs, 16 hexadecimal digits, the same for the same input and algorithm on any card of
   // its kind; null where the operation is not reproducible or nothing hashed it.
   std::optional<std::string> hash;
-  int repetitions = 0;  // outputs of this process that were hashed and found equal, slot by slot
+  // Outputs that were hashed and found equal, slot by slot: of a process; in a Record, of all its
+  // runs with this hash.
+  int repetitions = 0;
 
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
@@ -317,7 +319,8 @@ struct Metric {
 // exceed 1 in a burst; a value above `highest` cannot be real.
 struct Limit {
   std::optional<double> datasheet;
-  std::optional<double> at_clock;  // at the mean clock of the judged runs
+  std::optional<double>
+      at_clock;  // at the clock of the judged runs, the device's own or NVML's mean
   std::optional<double>
       highest;  // at the maximum clock; dram: the larger of NVML's and the sheet's
   std::optional<double> clock_mhz;
@@ -371,6 +374,7 @@ struct Record {
   int wrong_runs = 0;  // runs with a wrong result, conditioning included: 2 confirm each other
   Limit limit;
   Verification verification;           // of the worst run
+  std::optional<int> hash_runs;        // runs that gave verification.hash, conditioning included
   std::optional<double> sm_clock_mhz;  // median of the judged runs that know it
   Telemetry telemetry;                 // over the judged runs
   Json algorithm;
@@ -393,6 +397,7 @@ struct Record {
     archive("wrong_runs", self.wrong_runs);
     archive("limit", self.limit);
     archive("verification", self.verification);
+    archive("hash_runs", self.hash_runs);
     archive("sm_clock_mhz", self.sm_clock_mhz);
     archive("telemetry", self.telemetry);
     archive("algorithm", self.algorithm);
