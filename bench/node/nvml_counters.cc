@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <limits>
 #include <optional>
 #include <span>
@@ -33,9 +32,9 @@ constexpr unsigned kThermalPolicy = 75;
 constexpr unsigned kSyncBoost = 76;
 
 // Time of software thermal, hardware thermal and power brake slowdown. The headers of CUDA 12.9 and
-// 13.0 and driver 580.65 have 251-253; driver 580.159 answers 269-271 and says "not supported" to
-// 251-253. Each driver uses the other's numbers for power smoothing, whose values are no
-// 64-bit counters.
+// 13.0 and driver 580.65 have 251-253; the header of CUDA 13.4 and driver 580.159 have 269-271, and
+// the driver says "not supported" to the others. Each uses the other's numbers for power smoothing,
+// whose values are small settings.
 using SlowdownIds = std::array<unsigned, 3>;
 constexpr std::array<SlowdownIds, 2> kSlowdownIds = {{{269, 270, 271}, {251, 252, 253}}};
 
@@ -133,15 +132,20 @@ void store(CounterReading& reading, const char* name, const Field& field) {
   }
 }
 
+bool agree(std::int64_t a, std::int64_t b) {
+  const auto [low, high] = std::minmax({static_cast<double>(a), static_cast<double>(b)});
+  return high - low <= kStep_ns + kTimeShare * high;
+}
+
+std::string disagreement(std::int64_t a, std::int64_t b) {
+  return fmt::format("two readings of NVML disagree: {} ns and {} ns", a, b);
+}
+
 // The same time by two queries of NVML.
 Field cross_checked(const Field& field, const Field& violation) {
   if (!field.value) return violation.value ? violation : field;
-  if (!violation.value) return field;
-  const auto a = static_cast<double>(*field.value);
-  const auto b = static_cast<double>(*violation.value);
-  if (std::abs(a - b) <= kStep_ns + kTimeShare * std::max(a, b)) return field;
-  return {std::nullopt, fmt::format("the NVML field says {} ns, nvmlDeviceGetViolationStatus {} ns",
-                                    *field.value, *violation.value)};
+  if (!violation.value || agree(*field.value, *violation.value)) return field;
+  return {std::nullopt, disagreement(*field.value, *violation.value)};
 }
 
 // Which of kSlowdownIds this driver means: the one whose three fields are 64-bit counters.
@@ -193,10 +197,10 @@ void read_times(const Nvml& nvml, Device device, CounterReading& reading) {
   }
   const auto& [software, hardware, brake] = *times;
   const std::int64_t thermal = software + hardware;
-  const auto least = static_cast<double>(policy.value.value_or(0));
-  if (static_cast<double>(thermal) + kStep_ns + kTimeShare * least < least) {
+  // The policy's time is that of the software slowdown (nvml.h says so of CUDA 13.4), or of both.
+  if (policy.value && !agree(software, *policy.value) && !agree(thermal, *policy.value)) {
     // So the ids are not what they are taken for.
-    why = fmt::format("NVML fields say {} ns, the thermal policy {} ns", thermal, *policy.value);
+    why = disagreement(thermal, *policy.value);
     store(reading, "thermal_slowdown_ns", {std::nullopt, why});
     store(reading, "power_brake_ns", {std::nullopt, why});
     return;

@@ -41,7 +41,7 @@ static_assert(nvml_abi::kUnsignedLongLong == NVML_VALUE_TYPE_UNSIGNED_LONG_LONG)
 static_assert(nvml_abi::kPolicyPower == NVML_PERF_POLICY_POWER);
 static_assert(nvml_abi::kPolicyThermal == NVML_PERF_POLICY_THERMAL);
 static_assert(nvml_abi::kPolicySyncBoost == NVML_PERF_POLICY_SYNC_BOOST);
-static_assert(nvml_abi::kMaxNvLinks == NVML_NVLINK_MAX_LINKS);
+static_assert(nvml_abi::kMaxNvLinks >= NVML_NVLINK_MAX_LINKS);
 static_assert(nvml_abi::kEventXid == nvmlEventTypeXidCriticalError);
 static_assert(nvml_abi::kTimeout == NVML_ERROR_TIMEOUT);
 static_assert(nvml_abi::kClockSm == NVML_CLOCK_SM && nvml_abi::kClockMemory == NVML_CLOCK_MEM);

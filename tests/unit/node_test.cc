@@ -216,7 +216,8 @@ TEST_F(Node, FieldIdsAreProbedAndCrossChecked) {
   set("FAKE_NVML_FAIL", "nvmlDeviceGetViolationStatus");
   set("FAKE_NVML_LIE", "75=8000000000");
   lying = sensor->counters();
-  EXPECT_THAT(lying.unknown.at("thermal_slowdown_ns"), HasSubstr("thermal policy 8000000000 ns"));
+  EXPECT_THAT(lying.unknown.at("thermal_slowdown_ns"),
+              HasSubstr("disagree: 0 ns and 8000000000 ns"));
 }
 
 TEST_F(Node, NvlinkErrorsAreSummedOverAllLinks) {
