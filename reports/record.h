@@ -169,7 +169,9 @@ struct Telemetry {
   std::optional<Range> temperature_c;
   std::optional<Range> utilisation_pct;
   std::optional<Range> memory_used_bytes;
-  std::optional<double> energy_j;  // over the window, by the card's own counter
+  // By the card's own counter, from its first reading in the window to its last: of up to 0.2 s
+  // less than the window.
+  std::optional<double> energy_j;
   // Share of the samples in which each clock event reason was set, by NVML's name in snake case
   // ("sw_power_cap", "hw_thermal_slowdown", ...); reasons never seen are left out.
   std::map<std::string, double> event_reasons;

@@ -22,7 +22,8 @@ struct SensorReading {
   std::optional<double> temperature_c;
   std::optional<double> utilisation_pct;  // of time that the GPU was busy, over NVML's last period
   std::optional<double> memory_used_bytes;
-  std::optional<double> energy_j;              // since the driver was loaded
+  // Since the driver was loaded; in about one reading every 0.1 s, for NVML takes 4 ms to tell it.
+  std::optional<double> energy_j;
   std::vector<std::string> event_reasons;      // set now, NVML's names in snake case
   std::map<std::string, std::string> unknown;  // quantity -> why it is not known
 };
@@ -37,7 +38,8 @@ class Sensor {
   [[nodiscard]] virtual CounterReading counters() { return {}; }
 };
 
-// Of the GPU with this UUID; if NVML cannot be used every reading says why. About 20 us a reading.
+// Of the GPU with this UUID; if NVML cannot be used every reading says why. About 20 us a reading,
+// 4 ms one in 0.1 s.
 [[nodiscard]] std::unique_ptr<Sensor> make_nvml_sensor(const std::string& uuid);
 
 // For the host family: nothing is read, and it says so.
