@@ -172,7 +172,7 @@ std::vector<std::filesystem::path> target_files(const std::filesystem::path& fol
 Listing list_targets() {
   const GpuTable table = load_gpu_table(config_dir() / "gpus");
   Listing listing;
-  listing.header = {"sku", "id", "floor", "usual", "unit", "state", "source"};
+  listing.header = {"sku", "id", "floor", "usual", "best", "unit", "state", "source"};
   std::size_t provisional = 0;
   for (const std::filesystem::path& file : target_files(config_dir() / "targets")) {
     const TargetSet set = load_targets(file, table);
@@ -181,9 +181,10 @@ Listing list_targets() {
       const std::string state = target.provisional()
                                     ? fmt::format("PROVISIONAL ({})", counted(target.cards, "card"))
                                     : fmt::format("{} cards", target.cards);
-      Json& row = listing.add(
-          target.id, {set.sku, target.id, fmt::format("{:g}", target.floor),
-                      fmt::format("{:g}", target.usual), target.metric, state, target.source});
+      Json& row = listing.add(target.id, {set.sku, target.id, fmt::format("{:g}", target.floor),
+                                          fmt::format("{:g}", target.usual),
+                                          target.best ? fmt::format("{:g}", *target.best) : "-",
+                                          target.metric, state, target.source});
       row["sku"] = set.sku;
       row["provisional"] = target.provisional();
       const Json fields = to_json_value(target);

@@ -282,37 +282,15 @@ void Gates::check_presence(const GpuInventory& gpu) {
       "unreadable.after"));
 }
 
-// The share of samples with one of `reasons`, worst record of the GPU first.
-struct LoadFinding {
-  double worst = 0;
-  std::vector<std::string> ids;
-  std::optional<double> hottest_c;
-};
-
-LoadFinding find_reasons(const Report& report, const GpuInventory& gpu,
-                         std::initializer_list<const char*> reasons) {
-  LoadFinding finding;
-  for (const Record& record : report.records) {
-    if (record.device.uuid != gpu.uuid) continue;
-    double share = 0;
-    for (const char* reason : reasons) {
-      const auto found = record.telemetry.event_reasons.find(reason);
-      if (found != record.telemetry.event_reasons.end()) share = std::max(share, found->second);
-    }
-    if (share > 0) finding.ids.push_back(record.id);
-    finding.worst = std::max(finding.worst, share);
-    if (const auto& temperature = record.telemetry.temperature_c) {
-      finding.hottest_c = std::max(finding.hottest_c.value_or(temperature->max), temperature->max);
-    }
-  }
-  return finding;
-}
-
 }  // namespace
 
 const FaultKind* find_kind(std::string_view code) {
   const auto catalogue = fault_catalogue();
-  const auto kind = std::ranges::find(catalogue, code, &FaultKind::code);
+  auto kind = std::ranges::find(catalogue, code, &FaultKind::code);
+  // "XID-62" carries the number of the error.
+  if (kind == catalogue.end() && code.starts_with("XID-")) {
+    kind = std::ranges::find(catalogue, kAnyXid, &FaultKind::code);
+  }
   return kind == catalogue.end() ? nullptr : &*kind;
 }
 
@@ -341,57 +319,16 @@ GateResults check_gates(const Inventory& inventory) { return Gates(inventory).ch
 
 std::vector<std::string> not_checked(const Report& report) {
   std::vector<std::string> lines = check_gates(report.inventory).unread;
-  const std::size_t gpus = report.inventory.gpus.size();
-  if (gpus > 0) {
-    lines.push_back(fmt::format("NVLink ({}); Xid and kernel log (not read)",
-                                gpus == 1 ? "one GPU" : "not measured"));
+  const std::vector<GpuInventory>& gpus = report.inventory.gpus;
+  for (const GpuInventory& gpu : gpus) {
+    if (gpu.xids && !gpu.unreadable.contains("xids")) continue;
+    lines.push_back(fmt::format("{} Xid: {}", name_of(gpu), why_unread(gpu, {"xids"})));
+  }
+  if (!gpus.empty()) {
+    lines.push_back(fmt::format("NVLink ({}); kernel log (not read)",
+                                gpus.size() == 1 ? "one GPU" : "not measured"));
   }
   return lines;
-}
-
-// A slowdown in fewer of a row's samples than this is a warning: one reading of 5 ms drains no
-// node.
-constexpr double kFaultyShare = 0.05;
-
-std::vector<Fault> check_load(const Report& report) {
-  std::vector<Fault> faults;
-  const auto add = [&](std::string_view code, const GpuInventory& gpu, std::string title,
-                       LoadFinding finding) {
-    Fault fault = make_fault(code, &gpu, std::move(title));
-    fault.confirmed_runs = static_cast<int>(finding.ids.size());
-    fault.evidence = std::move(finding.ids);
-    faults.push_back(std::move(fault));
-  };
-  for (const GpuInventory& gpu : report.inventory.gpus) {
-    LoadFinding brake = find_reasons(report, gpu, {"hw_power_brake_slowdown"});
-    const bool braked = brake.worst > 0;
-    if (braked) {
-      std::string title = fmt::format("{}: power brake in up to {:.0f} % of the samples",
-                                      name_of(gpu), std::max(1.0, 100 * brake.worst));
-      add("PWR-02", gpu, std::move(title), std::move(brake));
-    }
-    LoadFinding other = find_reasons(report, gpu, {"hw_slowdown"});
-    if (other.worst >= kFaultyShare && !braked &&
-        find_reasons(report, gpu, {"hw_thermal_slowdown"}).worst <= 0) {
-      std::string title = fmt::format(
-          "{}: hardware slowdown without a named cause in up to {:.0f} % of the samples",
-          name_of(gpu), 100 * other.worst);
-      add("CLK-01", gpu, std::move(title), std::move(other));
-    }
-    LoadFinding thermal = find_reasons(report, gpu, {"hw_thermal_slowdown", "sw_thermal_slowdown"});
-    if (thermal.worst > 0) {
-      std::string title = fmt::format("{}: thermal slowdown in up to {:.0f} % of the samples",
-                                      name_of(gpu), std::max(1.0, 100 * thermal.worst));
-      if (thermal.hottest_c) title += fmt::format("; hottest {:.0f} C", *thermal.hottest_c);
-      if (gpu.slowdown_temperature_c) {
-        title += fmt::format("; slowdown at {:.0f} C", *gpu.slowdown_temperature_c);
-      }
-      const bool passing = thermal.worst < kFaultyShare;
-      add("THM-01", gpu, std::move(title), std::move(thermal));
-      if (passing) faults.back().severity = Severity::kWarn;
-    }
-  }
-  return faults;
 }
 
 }  // namespace assay

@@ -29,6 +29,8 @@ struct FaultKind {
   std::string_view meaning;
   std::array<std::string_view, 3> actions;  // a ladder; empty texts at its end are none
 };
+// The kind of "XID-62" and its like.
+inline constexpr std::string_view kAnyXid = "XID-nn";
 [[nodiscard]] std::span<const FaultKind> fault_catalogue();
 [[nodiscard]] const FaultKind* find_kind(std::string_view code);  // null: not in the catalogue
 
@@ -50,8 +52,9 @@ struct GateResults {
 // Lines for people: the gates that could not be read, and what no gate and no row looks at.
 [[nodiscard]] std::vector<std::string> not_checked(const Report& report);
 
-// What the telemetry of the judged runs shows: power brake and thermal slowdown, one fault a GPU.
-// The software power cap is normal under load and is none.
+// What the run showed, one fault a code and GPU: Xid errors, power brake, thermal slowdown, NVLink
+// errors, a clock that is held for no reason. The software power cap is normal under load and is
+// none.
 [[nodiscard]] std::vector<Fault> check_load(const Report& report);
 
 }  // namespace assay

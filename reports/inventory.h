@@ -26,6 +26,9 @@ struct GpuHealth {
   std::optional<bool> remap_pending;
   std::optional<bool> remap_failure;
   std::optional<std::int64_t> pcie_replays;
+  std::optional<std::int64_t> nvlink_replays;  // over all links
+  std::optional<std::int64_t> nvlink_recoveries;
+  std::optional<std::int64_t> nvlink_crc_errors;
   std::optional<double> power_limit_w;
   std::optional<double> temperature_c;
   std::optional<std::int64_t> energy_mj;  // millijoules since the driver was loaded
@@ -40,6 +43,9 @@ struct GpuHealth {
     archive("remap_pending", self.remap_pending);
     archive("remap_failure", self.remap_failure);
     archive("pcie_replays", self.pcie_replays);
+    archive("nvlink_replays", self.nvlink_replays);
+    archive("nvlink_recoveries", self.nvlink_recoveries);
+    archive("nvlink_crc_errors", self.nvlink_crc_errors);
     archive("power_limit_w", self.power_limit_w);
     archive("temperature_c", self.temperature_c);
     archive("energy_mj", self.energy_mj);
@@ -53,6 +59,18 @@ struct GpuHealth {
   if (!before || !after || *before < 0 || *after < 0) return std::nullopt;
   return *after - *before;
 }
+
+// An error that the driver reported of a GPU during the run.
+struct XidEvent {
+  int xid = 0;
+  std::string time;  // UTC, RFC 3339: when it was received
+
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive("xid", self.xid);
+    archive("time", self.time);
+  }
+};
 
 struct MigSlice {
   std::string uuid;
@@ -108,6 +126,7 @@ struct GpuInventory {
   std::optional<double> slowdown_temperature_c;
   GpuHealth before;
   GpuHealth after;
+  std::optional<std::vector<XidEvent>> xids;  // during the run; null: not watched
   std::map<std::string, std::string> unreadable;
 
   template <class Self, class Archive>
@@ -143,6 +162,7 @@ struct GpuInventory {
     archive("slowdown_temperature_c", self.slowdown_temperature_c);
     archive("before", self.before);
     archive("after", self.after);
+    archive("xids", self.xids);
     archive("unreadable", self.unreadable);
   }
 };

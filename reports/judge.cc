@@ -11,6 +11,7 @@
 
 #include "reports/faults.h"
 #include "reports/format_text.h"
+#include "reports/judge_hashes.h"
 #include "reports/judge_rows.h"
 
 namespace assay {
@@ -24,12 +25,12 @@ class Judge {
   explicit Judge(Report& report) : report_(report), plan_(judging_plan(report)) {}
 
   void run() {
-    report_.faults.clear();
     gates_ = check_gates(report_.inventory);
-    add_all(gates_.faults);
-    add_all(check_load(report_));
+    report_.faults = gates_.faults;
+    fold_in(check_load(report_));
     for (Record& record : report_.records) judge_record(report_, plan_, record);
     find_wrong_results();
+    find_other_hashes();
     explain_failures();
     find_common_failures();
     find_lone_failures();
@@ -37,12 +38,11 @@ class Judge {
   }
 
  private:
-  void add_all(const std::vector<Fault>& faults) {
-    report_.faults.insert(report_.faults.end(), faults.begin(), faults.end());
-  }
+  void fold_in(const std::vector<Fault>& faults);
   void raise(ExitCode code) { exit_ = worst_of(exit_, code); }
 
   void find_wrong_results();
+  void find_other_hashes();
   Fault* explanation_of(const Record& record);
   void explain_failures();
   void find_common_failures();
@@ -60,8 +60,37 @@ class Judge {
   StagePlan plan_;
   GateResults gates_;
   ExitCode exit_ = ExitCode::kPass;
-  std::vector<Record*> unexplained_;  // FAILs that no fault explains yet
+  std::set<const Record*> contradicted_;  // by the hashes of other GPUs
+  std::vector<Record*> unexplained_;      // FAILs that no fault explains yet
 };
+
+// One cause, one fault: what a gate and the load both show of a GPU is told once.
+void Judge::fold_in(const std::vector<Fault>& faults) {
+  for (const Fault& fault : faults) {
+    const auto same = std::ranges::find_if(report_.faults, [&](const Fault& known) {
+      return fault.scope.uuid && known.code == fault.code && known.scope.uuid == fault.scope.uuid;
+    });
+    if (same == report_.faults.end()) {
+      report_.faults.push_back(fault);
+      continue;
+    }
+    // Fail is the first of the severities, then a warning; not judged outweighs a warning only.
+    const auto weight = [](Severity severity) {
+      return severity == Severity::kFail ? 2 : severity == Severity::kNotJudged ? 1 : 0;
+    };
+    if (weight(fault.severity) > weight(same->severity)) {
+      same->severity = fault.severity;
+      same->confidence = fault.confidence;
+    }
+    same->effect += (same->effect.empty() ? "" : "; ") + fault.title;
+    same->confirmed_runs = std::max(same->confirmed_runs, fault.confirmed_runs);
+    for (const std::string& evidence : fault.evidence) {
+      if (std::ranges::find(same->evidence, evidence) == same->evidence.end()) {
+        same->evidence.push_back(evidence);
+      }
+    }
+  }
+}
 
 // Rounds, each of fresh processes, in which any case of this GPU gave a wrong result.
 int wrong_rounds(const Report& report, const std::string& uuid) {
@@ -106,6 +135,14 @@ void Judge::find_wrong_results() {
   }
 }
 
+void Judge::find_other_hashes() {
+  const HashFindings findings = compare_hashes(report_);
+  fold_in(findings.faults);
+  contradicted_.insert(findings.records.begin(), findings.records.end());
+  // Also where no target asks for the row: its card computed it.
+  if (!findings.records.empty()) raise(ExitCode::kNotJudged);
+}
+
 // The fault of the same GPU that makes any load slow.
 Fault* Judge::explanation_of(const Record& record) {
   for (Fault& fault : report_.faults) {
@@ -120,7 +157,7 @@ Fault* Judge::explanation_of(const Record& record) {
 void Judge::explain_failures() {
   for (Record& record : report_.records) {
     if (record.judged.status != JudgedStatus::kFail || record.status != RecordStatus::kOk ||
-        record.wrong_runs > 0) {
+        record.wrong_runs > 0 || contradicted_.contains(&record)) {
       continue;
     }
     Fault* fault = explanation_of(record);

@@ -16,6 +16,8 @@ namespace {
 // docs/METHOD.md, Limits: above it the clock, the operation count or the data are not what they
 // seem, and no verdict rests on them.
 constexpr double kHighestShareAtClock = 1.03;
+// Nor above this share of the best that is known of such a card in this regime.
+constexpr double kHighestShareOfBest = 1.05;
 constexpr double kNoisyRatio = 3.0;  // run s.d. over that of the target, above which we warn
 
 const TargetSet* targets_for(const Report& report, const std::optional<std::string>& sku) {
@@ -103,6 +105,14 @@ std::string unfit(const Record& record, const Target& target, const Metric* metr
   if (record.limit.share_at_clock && !(*record.limit.share_at_clock <= kHighestShareAtClock)) {
     return fmt::format("{:.2f} x the limit at the measured clock: check dtype, data and sparsity",
                        *record.limit.share_at_clock);
+  }
+  if (target.best) {
+    const bool higher = metric->better == Better::kHigher;
+    const double share = higher ? metric->value / *target.best : *target.best / metric->value;
+    if (!(share <= kHighestShareOfBest)) {
+      return fmt::format("{:.2f} x the best figure known, {}: check dtype, data and sparsity",
+                         share, figure(*target.best));
+    }
   }
   return {};
 }

@@ -79,9 +79,12 @@ Limit compute_limit(const GpuSpec& spec, const GpuInventory* gpu, const Record& 
   const auto tflops_at = [&](double mhz) { return spec.sm_count * rate->second * mhz / 1e6; };
   const double reported = gpu != nullptr ? gpu->sm_clock_max_mhz.value_or(0) : 0;
   limit.highest = tflops_at(std::max(spec.max_clock_mhz, reported));
-  if (const auto& clock = record.telemetry.sm_clock_mhz; clock && clock->mean > 0) {
-    limit.clock_mhz = clock->mean;
-    limit.at_clock = tflops_at(clock->mean);
+  // The processors count their own cycles over the timed windows; NVML reads now and then.
+  std::optional<double> clock_mhz = record.sm_clock_mhz;
+  if (!clock_mhz && record.telemetry.sm_clock_mhz) clock_mhz = record.telemetry.sm_clock_mhz->mean;
+  if (clock_mhz && *clock_mhz > 0) {
+    limit.clock_mhz = clock_mhz;
+    limit.at_clock = tflops_at(*clock_mhz);
   } else {
     add_reason(limit, why_unknown(record, "sm_clock_mhz"));
   }

@@ -2,9 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/merge.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "reports/statistics.h"
 
@@ -26,11 +32,28 @@ void widen(std::optional<Range>& all, const std::optional<Range>& one, int runs_
   all->mean += (one->mean - all->mean) / (runs_before + 1);
 }
 
+void add_up(std::optional<double>& all, std::optional<double> one, int runs_before) {
+  if (runs_before == 0) {
+    all = one;
+  } else if (all && one) {
+    *all += *one;
+  } else {
+    all.reset();
+  }
+}
+
 void merge_telemetry(Telemetry& all, const Telemetry& one, int runs_before) {
   widen(all.sm_clock_mhz, one.sm_clock_mhz, runs_before);
   widen(all.memory_clock_mhz, one.memory_clock_mhz, runs_before);
   widen(all.power_w, one.power_w, runs_before);
   widen(all.temperature_c, one.temperature_c, runs_before);
+  widen(all.utilisation_pct, one.utilisation_pct, runs_before);
+  widen(all.memory_used_bytes, one.memory_used_bytes, runs_before);
+  // A sum of some runs would look like that of all: unknown in one is unknown.
+  add_up(all.energy_j, one.energy_j, runs_before);
+  add_up(all.load_s, one.load_s, runs_before);
+  // An error that one run counted is not lost for another that could not: the sum is the least.
+  for (const auto& [name, gain] : one.deltas) all.deltas[name] += gain;
   // Back to counts and forth: a sum of shares can come out above 1 by rounding.
   for (auto& [reason, share] : all.event_reasons) share = std::round(share * all.samples);
   for (const auto& [reason, share] : one.event_reasons) {
@@ -57,6 +80,82 @@ bool worse(const Verification& a, const Verification& b) {
   };
   if (rank(a.status) != rank(b.status)) return rank(a.status) > rank(b.status);
   return a.error.value_or(0) > b.error.value_or(0);
+}
+
+// Runs whose outputs must be the same to the last bit.
+bool alike(const RunRecord& a, const RunRecord& b) {
+  return a.algorithm == b.algorithm && a.data == b.data && a.parameters == b.parameters;
+}
+
+bool is_evidence(const RunRecord& run) {
+  return run.status == RecordStatus::kOk && run.verification.hash.has_value();
+}
+
+void mark_wrong(RunRecord& run, std::string message) {
+  run.status = RecordStatus::kInvalid;
+  run.verification.status = VerificationStatus::kWrong;
+  run.verification.detail = message;
+  run.message = std::move(message);
+}
+
+// One group of like runs. A run whose output differs from that of the most is wrong, however well
+// it met its tolerance. Without a majority (one against one, or as many outputs as runs) the card
+// may have erred or the operation may not be reproducible although its family hashes it: nobody
+// knows which run is right. That must not pass, and must not fail a card either: it counts as one
+// wrong run, which is unconfirmed, and its last run stands for it.
+void compare_hashes(const std::vector<RunRecord*>& runs) {
+  std::map<std::string, std::size_t> votes;
+  for (const RunRecord* run : runs) ++votes[*run->verification.hash];
+  if (votes.size() < 2) return;
+  const auto most =
+      std::ranges::max_element(votes, {}, &std::pair<const std::string, std::size_t>::second);
+  const std::string right = most->first;
+  const std::size_t others = most->second;
+  if (2 * others <= runs.size()) {
+    mark_wrong(*runs.back(),
+               fmt::format("output hash {} is one of {} in {} runs: wrong, or not reproducible",
+                           *runs.back()->verification.hash, votes.size(), runs.size()));
+    return;
+  }
+  for (RunRecord* run : runs) {
+    if (*run->verification.hash == right) continue;
+    mark_wrong(*run, fmt::format("output hash {} differs from that of {} other runs, {}",
+                                 *run->verification.hash, others, right));
+  }
+}
+
+void find_other_outputs(std::vector<RunRecord>& runs) {
+  std::vector<std::vector<RunRecord*>> groups;
+  for (RunRecord& run : runs) {
+    if (!is_evidence(run)) continue;
+    const auto group = std::ranges::find_if(
+        groups, [&](const auto& candidates) { return alike(*candidates.front(), run); });
+    if (group == groups.end()) {
+      groups.push_back({&run});
+    } else {
+      group->push_back(&run);
+    }
+  }
+  for (const auto& group : groups) compare_hashes(group);
+}
+
+// Of the runs that did what the record says: another algorithm has another output. Runs that do not
+// agree leave none.
+void settle_hash(Record& record, std::span<const RunRecord> runs) {
+  std::optional<std::string> hash;
+  int agreeing = 0;
+  int repetitions = 0;
+  bool one = true;
+  for (const RunRecord& run : runs) {
+    if (!is_evidence(run) || run.algorithm != record.algorithm || run.data != record.data) continue;
+    one = one && (!hash || hash == run.verification.hash);
+    hash = run.verification.hash;
+    ++agreeing;
+    repetitions += run.verification.repetitions;
+  }
+  record.verification.hash = one ? hash : std::nullopt;
+  record.verification.repetitions = one ? repetitions : 0;
+  if (one && hash) record.hash_runs = agreeing;
 }
 
 Metric metric_of(const PrimaryMetric& primary) {
@@ -152,7 +251,9 @@ void close_metric(Metric& metric) {
   metric.ci_high = *high;
 }
 
-Record merge_runs(std::span<const RunRecord> runs, int conditioning_rounds) {
+Record merge_runs(std::span<const RunRecord> given, int conditioning_rounds) {
+  std::vector<RunRecord> runs(given.begin(), given.end());
+  find_other_outputs(runs);
   // A run that never reported itself knows little more than its id.
   const auto sound = std::find_if(runs.begin(), runs.end(), [](const RunRecord& run) {
     return run.status == RecordStatus::kOk || run.status == RecordStatus::kInvalid;
@@ -186,6 +287,7 @@ Record merge_runs(std::span<const RunRecord> runs, int conditioning_rounds) {
     if (shown == nullptr || worse(run.verification, *shown)) shown = &run.verification;
   }
   if (shown != nullptr) record.verification = *shown;
+  if (record.status == RecordStatus::kOk) settle_hash(record, runs);
   return record;
 }
 

@@ -27,12 +27,13 @@ struct PrimaryMetric {
 // Derives value, interval and level of a metric from its values.
 void close_metric(Metric& metric);
 
-// `runs` are all of one id and device, in the order in which they ran, at least one. Runs whose
-// round is below `conditioning_rounds` are recorded and not judged.
+// `given` are all runs of one id and device, in the order in which they ran, at least one. Runs
+// whose round is below `conditioning_rounds` are recorded and not judged.
 //
 // Status of the record: invalid if two runs were wrong (conditioning ones count), or one and none
 // was sound; errored likewise, by the judged runs; skipped if none ran; else ok. A single wrong or
-// errored run beside sound ones leaves a warning.
-[[nodiscard]] Record merge_runs(std::span<const RunRecord> runs, int conditioning_rounds);
+// errored run beside sound ones leaves a warning. A run whose output hash differs from that of most
+// runs of the same algorithm and data is wrong; where no hash has a majority, one of them is.
+[[nodiscard]] Record merge_runs(std::span<const RunRecord> given, int conditioning_rounds);
 
 }  // namespace assay

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -132,7 +133,9 @@ struct Verification {
   // Of all outputs, 16 hexadecimal digits, the same for the same input and algorithm on any card of
   // its kind; null where the operation is not reproducible or nothing hashed it.
   std::optional<std::string> hash;
-  int repetitions = 0;  // outputs of this process that were hashed and found equal, slot by slot
+  // Outputs that were hashed and found equal, slot by slot: of a process; in a Record, of all its
+  // runs with this hash.
+  int repetitions = 0;
 
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
@@ -166,9 +169,18 @@ struct Telemetry {
   std::optional<Range> memory_clock_mhz;
   std::optional<Range> power_w;
   std::optional<Range> temperature_c;
+  std::optional<Range> utilisation_pct;
+  std::optional<Range> memory_used_bytes;
+  // By the card's own counter, from its first reading in the window to its last: of up to 0.2 s
+  // less than the window.
+  std::optional<double> energy_j;
   // Share of the samples in which each clock event reason was set, by NVML's name in snake case
   // ("sw_power_cap", "hw_thermal_slowdown", ...); reasons never seen are left out.
   std::map<std::string, double> event_reasons;
+  // What counters gained round the whole load of the case, warm-up and checks included, by the
+  // names of bench/node/counters.h; beside an entry in `unknown` it is the least that was gained.
+  std::map<std::string, std::int64_t> deltas;
+  std::optional<double> load_s;                // between the readings of `deltas`
   std::map<std::string, std::string> unknown;  // quantity -> reason
 
   template <class Self, class Archive>
@@ -178,7 +190,12 @@ struct Telemetry {
     archive("memory_clock_mhz", self.memory_clock_mhz);
     archive("power_w", self.power_w);
     archive("temperature_c", self.temperature_c);
+    archive("utilisation_pct", self.utilisation_pct);
+    archive("memory_used_bytes", self.memory_used_bytes);
+    archive("energy_j", self.energy_j);
     archive("event_reasons", self.event_reasons);
+    archive("deltas", self.deltas);
+    archive("load_s", self.load_s);
     archive("unknown", self.unknown);
   }
 };
@@ -306,7 +323,8 @@ struct Metric {
 // exceed 1 in a burst; a value above `highest` cannot be real.
 struct Limit {
   std::optional<double> datasheet;
-  std::optional<double> at_clock;  // at the mean clock of the judged runs
+  std::optional<double>
+      at_clock;  // at the clock of the judged runs, the device's own or NVML's mean
   std::optional<double>
       highest;  // at the maximum clock; dram: the larger of NVML's and the sheet's
   std::optional<double> clock_mhz;
@@ -360,6 +378,7 @@ struct Record {
   int wrong_runs = 0;  // runs with a wrong result, conditioning included: 2 confirm each other
   Limit limit;
   Verification verification;           // of the worst run
+  std::optional<int> hash_runs;        // runs that gave verification.hash, conditioning included
   std::optional<double> sm_clock_mhz;  // median of the judged runs that know it
   Telemetry telemetry;                 // over the judged runs
   Json algorithm;
@@ -382,6 +401,7 @@ struct Record {
     archive("wrong_runs", self.wrong_runs);
     archive("limit", self.limit);
     archive("verification", self.verification);
+    archive("hash_runs", self.hash_runs);
     archive("sm_clock_mhz", self.sm_clock_mhz);
     archive("telemetry", self.telemetry);
     archive("algorithm", self.algorithm);

@@ -12,6 +12,7 @@
 #include "reports/format_text.h"
 #include "reports/judge.h"
 #include "reports/render.h"
+#include "reports/render_load.h"
 
 namespace assay {
 namespace {
@@ -242,10 +243,12 @@ void add_host(std::string& out, const Report& report) {
 
 void add_verified(std::string& out, const Report& report) {
   int measured = 0;
+  int identical = 0;
   std::vector<std::string> open;
   for (const Record& record : report.records) {
     if (!on_gpu(record) || primary_metric(record) == nullptr) continue;
     ++measured;
+    if (record.verification.hash) identical += record.verification.repetitions;
     if (record.verification.status != VerificationStatus::kVerified) {
       open.push_back(record.id + " " + to_string(record.verification.status));
     } else if (record.wrong_runs > 0) {
@@ -254,72 +257,16 @@ void add_verified(std::string& out, const Report& report) {
   }
   if (measured == 0) return;
   const auto sound = measured - static_cast<int>(open.size());
-  add_block(out, "results verified",
-            {open.empty() ? fmt::format("all {}", measured)
-                          : fmt::format("{} of {}; {}", sound, measured, join(open, ", "))});
-}
-
-using Counter = std::optional<std::int64_t> GpuHealth::*;
-
-// "+0" over all GPUs; "null" where one of them could not be read.
-std::string delta_text(const Inventory& inventory, std::initializer_list<Counter> counters) {
-  double sum = 0;
-  for (const GpuInventory& gpu : inventory.gpus) {
-    for (const Counter counter : counters) {
-      const auto gain = counter_gain(gpu.before.*counter, gpu.after.*counter);
-      if (!gain) return "null";
-      sum += static_cast<double>(*gain);
-    }
-  }
-  return fmt::format("{:+.0f}", sum);
-}
-
-std::string heat_and_power(const Report& report) {
-  std::optional<double> hottest;
-  std::optional<double> capped;
-  for (const Record& record : report.records) {
-    if (!on_gpu(record)) continue;
-    const Telemetry& telemetry = record.telemetry;
-    if (telemetry.temperature_c) {
-      hottest =
-          std::max(hottest.value_or(telemetry.temperature_c->max), telemetry.temperature_c->max);
-    }
-    if (record.conditions.power == Power::kSustained && telemetry.samples > 0) {
-      const auto cap = telemetry.event_reasons.find("sw_power_cap");
-      const double share = cap == telemetry.event_reasons.end() ? 0 : cap->second;
-      capped = std::max(capped.value_or(0), share);
-    }
-  }
-  std::optional<double> slowdown;
-  bool at_default = true;
-  for (const GpuInventory& gpu : report.inventory.gpus) {
-    const double limit_c = gpu.slowdown_temperature_c.value_or(1e9);
-    if (limit_c < 1e9) slowdown = std::min(slowdown.value_or(limit_c), limit_c);
-    at_default = at_default && gpu.power_limit_w && gpu.power_limit_w == gpu.power_limit_default_w;
-  }
-  std::string text = hottest ? fmt::format("hottest {:.0f} C", *hottest) : "temperature null";
-  if (hottest && slowdown) text += fmt::format(", {:.0f} C below slowdown", *slowdown - *hottest);
-  if (capped) {
-    text += fmt::format("; power cap in up to {:.0f} % of the samples", 100 * *capped);
-    if (at_default && *capped > 0) {
-      text += fmt::format(" (normal at {:.0f} W)", *report.inventory.gpus.front().power_limit_w);
-    }
-  }
-  return text;
+  std::string text = open.empty() ? fmt::format("all {}", measured)
+                                  : fmt::format("{} of {}; {}", sound, measured, join(open, ", "));
+  if (identical > 0) text += fmt::format("; {} bit-identical", counted(identical, "repetition"));
+  add_block(out, "results verified", {text});
 }
 
 void add_load(std::string& out, const Report& report) {
-  const Inventory& inventory = report.inventory;
   const bool loaded = std::any_of(report.records.begin(), report.records.end(), on_gpu);
-  if (!loaded || inventory.gpus.empty()) return;
-  add_block(out, "during load",
-            {fmt::format("ECC uncorrectable {}  corrected {}  remapped rows {}  PCIe replay {}",
-                         delta_text(inventory, {&GpuHealth::ecc_uncorrected_volatile}),
-                         delta_text(inventory, {&GpuHealth::ecc_corrected_volatile}),
-                         delta_text(inventory, {&GpuHealth::remapped_rows_corrected,
-                                                &GpuHealth::remapped_rows_uncorrected}),
-                         delta_text(inventory, {&GpuHealth::pcie_replays})),
-             heat_and_power(report)});
+  if (!loaded || report.inventory.gpus.empty()) return;
+  add_block(out, "during load", {counters_text(report), heat_and_power_text(report)});
 }
 
 // What a card may lose and still meet its floors, and where the floors come from.

@@ -117,11 +117,17 @@ Target read_target(StrictYaml& row, const GpuSpec& spec, std::vector<std::string
   target.cards = row.integer("cards");
   target.source = row.text("source");
   target.date = row.text("date");
+  if (row.has("best")) target.best = row.number("best");
   row.finish();
   check_id(row, target.id);
   for (const auto& [key, value] :
        {std::pair("run_sd_pct", target.run_sd_pct), std::pair("chip_sd_pct", target.chip_sd_pct)}) {
     if (value < 0 || value > 50) row.refuse(key, fmt::format("{}: expected 0 to 50 per cent", key));
+  }
+  if (target.best && !(*target.best >= target.usual)) {
+    row.refuse("best", fmt::format("best: {} is below the usual figure {}; give the highest figure "
+                                   "known or leave it out",
+                                   *target.best, target.usual));
   }
   if (target.cards < 1) row.refuse("cards", "cards: expected 1 or more");
   if (!is_date(target.date)) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,9 @@ struct Target {
   int cards = 0;           // how many cards the figures come from
   std::string source;
   std::string date;  // YYYY-MM-DD
+  // The best figure known of any card of this SKU in this regime; far above it, something else was
+  // measured. Null: none is known.
+  std::optional<double> best = std::nullopt;
 
   [[nodiscard]] bool provisional() const { return cards < kCardsForFinalFloor; }
 
@@ -47,6 +51,7 @@ struct Target {
     archive("cards", self.cards);
     archive("source", self.source);
     archive("date", self.date);
+    archive("best", self.best);
   }
 };
 
@@ -71,8 +76,9 @@ struct TargetSet {
 
 // Refuses with Error(kUsage), file and line: unknown or duplicate keys, a SKU that `table` lacks, a
 // missing source or date, a pipe that the card lacks, a metric that is not the pipe's, a floor
-// outside 0.25-1.00 of the pipe's data-sheet limit, a floor above `usual`. Warns (in the result)
-// where the floor is nearer than 2.5 run s.d. + 3 chip s.d. to the usual figure.
+// outside 0.25-1.00 of the pipe's data-sheet limit, a floor above `usual`, a `best` below `usual`.
+// Warns (in the result) where the floor is nearer than 2.5 run s.d. + 3 chip s.d. to the usual
+// figure.
 [[nodiscard]] TargetSet load_targets(const std::filesystem::path& file, const GpuTable& table);
 
 // Refuses with Error(kUsage) targets of a card that is not among `cards`: they would judge nothing.

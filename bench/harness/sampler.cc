@@ -29,6 +29,26 @@ std::optional<Range> range_of(const std::vector<SensorReading>& readings,
   return range;
 }
 
+// From the first reading of the energy counter to the last. The driver advances it every 0.1 s: in
+// a shorter window it may stand still, which is no energy of 0.
+void add_energy(Telemetry& telemetry, const std::vector<SensorReading>& readings) {
+  std::optional<double> first;
+  std::optional<double> last;
+  for (const SensorReading& reading : readings) {
+    if (!reading.energy_j) continue;
+    if (!first) first = reading.energy_j;
+    last = reading.energy_j;
+  }
+  if (first && *last > *first) {
+    telemetry.energy_j = *last - *first;
+  } else if (first) {
+    telemetry.unknown["energy_j"] = *last < *first ? "the counter went down in the window"
+                                                   : "the counter did not move in the window";
+  } else {
+    telemetry.unknown.emplace("energy_j", "the counter was not read");
+  }
+}
+
 }  // namespace
 
 Telemetry summarise(const std::vector<SensorReading>& readings) {
@@ -38,11 +58,14 @@ Telemetry summarise(const std::vector<SensorReading>& readings) {
   telemetry.memory_clock_mhz = range_of(readings, &SensorReading::memory_clock_mhz);
   telemetry.power_w = range_of(readings, &SensorReading::power_w);
   telemetry.temperature_c = range_of(readings, &SensorReading::temperature_c);
+  telemetry.utilisation_pct = range_of(readings, &SensorReading::utilisation_pct);
+  telemetry.memory_used_bytes = range_of(readings, &SensorReading::memory_used_bytes);
   for (const SensorReading& reading : readings) {
     for (const std::string& reason : reading.event_reasons) telemetry.event_reasons[reason] += 1;
     for (const auto& [quantity, why] : reading.unknown) telemetry.unknown.emplace(quantity, why);
   }
   for (auto& [reason, share] : telemetry.event_reasons) share /= telemetry.samples;
+  add_energy(telemetry, readings);
   return telemetry;
 }
 

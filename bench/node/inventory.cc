@@ -10,6 +10,7 @@
 
 #include "bench/node/host.h"
 #include "bench/node/nvml.h"
+#include "bench/node/nvml_counters.h"
 #include "bench/node/pci.h"
 #include "reports/text.h"
 
@@ -198,6 +199,22 @@ void read_processes(const Nvml& nvml, Device device, GpuInventory& gpu) {
   }
 }
 
+void read_nvlink(const Nvml& nvml, Device device, GpuHealth& health,
+                 std::map<std::string, std::string>& unreadable) {
+  CounterReading reading;
+  read_nvlink_counters(nvml, device, reading);
+  for (const auto& [name, counter] :
+       {std::pair("nvlink_replays", &GpuHealth::nvlink_replays),
+        std::pair("nvlink_recoveries", &GpuHealth::nvlink_recoveries),
+        std::pair("nvlink_crc_errors", &GpuHealth::nvlink_crc_errors)}) {
+    if (const auto value = reading.values.find(name); value != reading.values.end()) {
+      health.*counter = value->second;
+    } else {
+      unreadable[name] = reading.unknown[name];
+    }
+  }
+}
+
 GpuHealth read_health(const Nvml& nvml, Device device,
                       std::map<std::string, std::string>& unreadable) {
   using ULL = unsigned long long;
@@ -222,6 +239,7 @@ GpuHealth read_health(const Nvml& nvml, Device device,
   }
   reader.number<unsigned>("pcie_replays", health.pcie_replays,
                           ASSAY_NVML(nvmlDeviceGetPcieReplayCounter), 1);
+  read_nvlink(nvml, device, health, unreadable);
   reader.number<unsigned>("power_limit_w", health.power_limit_w,
                           ASSAY_NVML(nvmlDeviceGetPowerManagementLimit), 1e-3);
   reader.number<unsigned>("temperature_c", health.temperature_c,
@@ -241,6 +259,7 @@ GpuInventory read_gpu(const Nvml& nvml, Device device, int index, const GpuTable
   read_mig(nvml, device, gpu);
   read_processes(nvml, device, gpu);
   gpu.before = read_health(nvml, device, gpu.unreadable);
+  gpu.unreadable["xids"] = "not watched";
   if (const GpuSpec* spec = table.identify(gpu.name, gpu.sm_count, gpu.memory_bytes)) {
     gpu.sku = spec->sku;
   }

@@ -47,6 +47,49 @@ struct ProcessInfo {
   unsigned gpu_instance_id;
   unsigned compute_instance_id;
 };
+struct Utilisation {
+  unsigned gpu;  // per cent of the last sample period
+  unsigned memory;
+};
+struct ViolationTime {
+  unsigned long long reference_us;
+  unsigned long long violation_ns;
+};
+// The member that is set is FieldValue::type's.
+union FieldNumber {
+  double real;
+  unsigned unsigned_int;
+  unsigned long unsigned_long;
+  unsigned long long unsigned_long_long;
+  long long signed_long_long;
+  int signed_int;
+  unsigned short unsigned_short;
+};
+struct FieldValue {
+  unsigned field;
+  unsigned scope;  // the link, for fields of one link
+  long long timestamp_us;
+  long long latency_us;
+  unsigned type;
+  Return result;
+  FieldNumber value;
+};
+using EventSet = struct OpaqueEventSet*;
+struct EventData {
+  Device device;
+  unsigned long long type;
+  unsigned long long data;  // of an Xid: its number
+  unsigned gpu_instance_id;
+  unsigned compute_instance_id;
+};
+inline constexpr unsigned kUnsignedInt = 1;
+inline constexpr unsigned kUnsignedLong = 2;
+inline constexpr unsigned kUnsignedLongLong = 3;
+inline constexpr unsigned kPolicyPower = 0;
+inline constexpr unsigned kPolicyThermal = 1;
+inline constexpr unsigned kPolicySyncBoost = 2;
+inline constexpr unsigned kMaxNvLinks = 36;  // of CUDA 13.4's header; 18 before
+inline constexpr unsigned long long kEventXid = 0x8;
 inline constexpr unsigned kClockSm = 1;
 inline constexpr unsigned kClockMemory = 2;
 inline constexpr unsigned kTemperatureGpu = 0;
@@ -56,6 +99,7 @@ inline constexpr unsigned kErrorUncorrected = 1;
 inline constexpr unsigned kCounterVolatile = 0;
 inline constexpr unsigned kCounterAggregate = 1;
 inline constexpr Return kInsufficientSize = 7;
+inline constexpr Return kTimeout = 10;
 }  // namespace nvml_abi
 
 // name, then the parameters after which it returns nvml_abi::Return
@@ -102,7 +146,15 @@ inline constexpr Return kInsufficientSize = 7;
     (nvml_abi::Device, unsigned*, nvml_abi::ProcessInfo*))                                     \
   X(nvmlDeviceGetCurrentClocksEventReasons, (nvml_abi::Device, unsigned long long*))           \
   X(nvmlDeviceGetCurrentClocksThrottleReasons, (nvml_abi::Device, unsigned long long*))        \
-  X(nvmlDeviceGetTotalEnergyConsumption, (nvml_abi::Device, unsigned long long*))
+  X(nvmlDeviceGetTotalEnergyConsumption, (nvml_abi::Device, unsigned long long*))              \
+  X(nvmlDeviceGetUtilizationRates, (nvml_abi::Device, nvml_abi::Utilisation*))                 \
+  X(nvmlDeviceGetFieldValues, (nvml_abi::Device, int, nvml_abi::FieldValue*))                  \
+  X(nvmlDeviceGetViolationStatus, (nvml_abi::Device, unsigned, nvml_abi::ViolationTime*))      \
+  X(nvmlDeviceGetNvLinkState, (nvml_abi::Device, unsigned, unsigned*))                         \
+  X(nvmlEventSetCreate, (nvml_abi::EventSet*))                                                 \
+  X(nvmlEventSetFree, (nvml_abi::EventSet))                                                    \
+  X(nvmlDeviceRegisterEvents, (nvml_abi::Device, unsigned long long, nvml_abi::EventSet))      \
+  X(nvmlEventSetWait_v2, (nvml_abi::EventSet, nvml_abi::EventData*, unsigned))
 
 class Nvml {
  public:

@@ -21,6 +21,29 @@ static_assert(offsetof(nvml_abi::PciInfo, bus_id) == offsetof(nvmlPciInfo_t, bus
 static_assert(sizeof(nvml_abi::ProcessInfo) == sizeof(nvmlProcessInfo_t));
 static_assert(offsetof(nvml_abi::ProcessInfo, used_gpu_memory) ==
               offsetof(nvmlProcessInfo_t, usedGpuMemory));
+static_assert(sizeof(nvml_abi::Utilisation) == sizeof(nvmlUtilization_t));
+static_assert(offsetof(nvml_abi::Utilisation, memory) == offsetof(nvmlUtilization_t, memory));
+static_assert(sizeof(nvml_abi::ViolationTime) == sizeof(nvmlViolationTime_t));
+static_assert(offsetof(nvml_abi::ViolationTime, violation_ns) ==
+              offsetof(nvmlViolationTime_t, violationTime));
+static_assert(sizeof(nvml_abi::FieldNumber) == sizeof(nvmlValue_t));
+static_assert(sizeof(nvml_abi::FieldValue) == sizeof(nvmlFieldValue_t));
+static_assert(offsetof(nvml_abi::FieldValue, scope) == offsetof(nvmlFieldValue_t, scopeId));
+static_assert(offsetof(nvml_abi::FieldValue, type) == offsetof(nvmlFieldValue_t, valueType));
+static_assert(offsetof(nvml_abi::FieldValue, result) == offsetof(nvmlFieldValue_t, nvmlReturn));
+static_assert(offsetof(nvml_abi::FieldValue, value) == offsetof(nvmlFieldValue_t, value));
+static_assert(sizeof(nvml_abi::EventData) == sizeof(nvmlEventData_t));
+static_assert(offsetof(nvml_abi::EventData, type) == offsetof(nvmlEventData_t, eventType));
+static_assert(offsetof(nvml_abi::EventData, data) == offsetof(nvmlEventData_t, eventData));
+static_assert(nvml_abi::kUnsignedInt == NVML_VALUE_TYPE_UNSIGNED_INT);
+static_assert(nvml_abi::kUnsignedLong == NVML_VALUE_TYPE_UNSIGNED_LONG);
+static_assert(nvml_abi::kUnsignedLongLong == NVML_VALUE_TYPE_UNSIGNED_LONG_LONG);
+static_assert(nvml_abi::kPolicyPower == NVML_PERF_POLICY_POWER);
+static_assert(nvml_abi::kPolicyThermal == NVML_PERF_POLICY_THERMAL);
+static_assert(nvml_abi::kPolicySyncBoost == NVML_PERF_POLICY_SYNC_BOOST);
+static_assert(nvml_abi::kMaxNvLinks >= NVML_NVLINK_MAX_LINKS);
+static_assert(nvml_abi::kEventXid == nvmlEventTypeXidCriticalError);
+static_assert(nvml_abi::kTimeout == NVML_ERROR_TIMEOUT);
 static_assert(nvml_abi::kClockSm == NVML_CLOCK_SM && nvml_abi::kClockMemory == NVML_CLOCK_MEM);
 static_assert(nvml_abi::kTemperatureGpu == NVML_TEMPERATURE_GPU);
 static_assert(nvml_abi::kThresholdSlowdown == NVML_TEMPERATURE_THRESHOLD_SLOWDOWN);

@@ -4,31 +4,46 @@
 // A libnvidia-ml.so.1 for tests: a node of H200 cards whose facts the environment changes, read
 // anew at every call. FAKE_NVML_GPUS (count, default 1), FAKE_NVML_NAME, FAKE_NVML_MIG=1,
 // FAKE_NVML_ECC=0, FAKE_NVML_POWER_LIMIT_W (of GPU 0), FAKE_NVML_REMAP_FAILURE=1, FAKE_NVML_BUSY=1,
-// FAKE_NVML_INIT_ERROR=code, FAKE_NVML_FAIL=name (that function reports "not supported").
+// FAKE_NVML_INIT_ERROR=code, FAKE_NVML_FAIL=name (that function reports "not supported"),
+// FAKE_NVML_FAIL_AFTER=n (every call after the nth reports "GPU is lost"); fake_nvml_load.cc lists
+// what is of a load.
+#include "tests/fakes/fake_nvml.h"
+
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <string>
 
-#include "bench/node/nvml.h"
-
-namespace {
-
-using assay::nvml_abi::Device;
-using assay::nvml_abi::Return;
-
-constexpr Return kNotSupported = 3;
-constexpr Return kInvalidArgument = 2;
+namespace fake_nvml {
 
 const char* setting(const char* name, const char* otherwise) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : otherwise;
 }
-unsigned number(const char* name, const char* otherwise) {
-  return static_cast<unsigned>(std::strtoul(setting(name, otherwise), nullptr, 10));
+
+unsigned long long number(const char* name, const char* otherwise) {
+  return std::strtoull(setting(name, otherwise), nullptr, 0);
 }
-unsigned gpus() { return number("FAKE_NVML_GPUS", "1"); }
-bool fails(const char* function) { return setting("FAKE_NVML_FAIL", "") == std::string(function); }
+
+Return failure(const char* function) {
+  static std::atomic<unsigned long long> calls = 0;
+  if (std::getenv("FAKE_NVML_FAIL_AFTER") == nullptr) {
+    calls = 0;
+  } else if (++calls > number("FAKE_NVML_FAIL_AFTER", "0")) {
+    return kGpuIsLost;
+  }
+  return setting("FAKE_NVML_FAIL", "") == std::string(function) ? kNotSupported : 0;
+}
+
+}  // namespace fake_nvml
+
+using namespace fake_nvml;
+
+namespace {
+
+unsigned gpus() { return static_cast<unsigned>(number("FAKE_NVML_GPUS", "1")); }
+unsigned flag(const char* name, const char* otherwise) {
+  return static_cast<unsigned>(number(name, otherwise));
+}
 
 // Handles are the GPU's index plus one; a slice's has 100 added.
 Device handle(unsigned long value) { return reinterpret_cast<Device>(value + 1); }
@@ -53,50 +68,59 @@ std::string uuid(Device device) {
 extern "C" {
 
 const char* nvmlErrorString(Return code) {
-  return code == kNotSupported ? "Not Supported" : code == 9 ? "Driver Not Loaded" : "Error";
+  switch (code) {
+    case kNotSupported:
+      return "Not Supported";
+    case 9:
+      return "Driver Not Loaded";
+    case kGpuIsLost:
+      return "GPU is lost";
+    default:
+      return "Error";
+  }
 }
 
 Return nvmlInit_v2(void) {
-  if (fails("nvmlInit_v2")) return kNotSupported;
-  return static_cast<Return>(number("FAKE_NVML_INIT_ERROR", "0"));
+  if (const Return code = failure("nvmlInit_v2")) return code;
+  return static_cast<Return>(flag("FAKE_NVML_INIT_ERROR", "0"));
 }
 
 Return nvmlShutdown(void) {
-  if (fails("nvmlShutdown")) return kNotSupported;
+  if (const Return code = failure("nvmlShutdown")) return code;
   return 0;
 }
 
 Return nvmlSystemGetDriverVersion(char* out, unsigned size) {
-  if (fails("nvmlSystemGetDriverVersion")) return kNotSupported;
+  if (const Return code = failure("nvmlSystemGetDriverVersion")) return code;
   return text("580.1", out, size);
 }
 
 Return nvmlSystemGetNVMLVersion(char* out, unsigned size) {
-  if (fails("nvmlSystemGetNVMLVersion")) return kNotSupported;
+  if (const Return code = failure("nvmlSystemGetNVMLVersion")) return code;
   return text("13.580.1", out, size);
 }
 
 Return nvmlSystemGetCudaDriverVersion_v2(int* out) {
-  if (fails("nvmlSystemGetCudaDriverVersion_v2")) return kNotSupported;
+  if (const Return code = failure("nvmlSystemGetCudaDriverVersion_v2")) return code;
   *out = 13000;
   return 0;
 }
 
 Return nvmlDeviceGetCount_v2(unsigned* out) {
-  if (fails("nvmlDeviceGetCount_v2")) return kNotSupported;
+  if (const Return code = failure("nvmlDeviceGetCount_v2")) return code;
   *out = gpus();
   return 0;
 }
 
 Return nvmlDeviceGetHandleByIndex_v2(unsigned index, Device* out) {
-  if (fails("nvmlDeviceGetHandleByIndex_v2")) return kNotSupported;
+  if (const Return code = failure("nvmlDeviceGetHandleByIndex_v2")) return code;
   if (index >= gpus()) return kInvalidArgument;
   *out = handle(index);
   return 0;
 }
 
 Return nvmlDeviceGetHandleByUUID(const char* wanted, Device* out) {
-  if (fails("nvmlDeviceGetHandleByUUID")) return kNotSupported;
+  if (const Return code = failure("nvmlDeviceGetHandleByUUID")) return code;
   for (unsigned i = 0; i < gpus(); ++i) {
     if (uuid(handle(i)) != wanted) continue;
     *out = handle(i);
@@ -106,28 +130,28 @@ Return nvmlDeviceGetHandleByUUID(const char* wanted, Device* out) {
 }
 
 Return nvmlDeviceGetName(Device device, char* out, unsigned size) {
-  if (fails("nvmlDeviceGetName")) return kNotSupported;
+  if (const Return code = failure("nvmlDeviceGetName")) return code;
   const std::string name = setting("FAKE_NVML_NAME", "NVIDIA H200");
   return text(is_slice(device) ? name + " MIG 1g.18gb" : name, out, size);
 }
 
 Return nvmlDeviceGetUUID(Device device, char* out, unsigned size) {
-  if (fails("nvmlDeviceGetUUID")) return kNotSupported;
+  if (const Return code = failure("nvmlDeviceGetUUID")) return code;
   return text(uuid(device), out, size);
 }
 
 Return nvmlDeviceGetSerial(Device device, char* out, unsigned size) {
-  if (fails("nvmlDeviceGetSerial")) return kNotSupported;
+  if (const Return code = failure("nvmlDeviceGetSerial")) return code;
   return text("165000000000" + std::to_string(index_of(device)), out, size);
 }
 
 Return nvmlDeviceGetVbiosVersion(Device, char* out, unsigned size) {
-  if (fails("nvmlDeviceGetVbiosVersion")) return kNotSupported;
+  if (const Return code = failure("nvmlDeviceGetVbiosVersion")) return code;
   return text("96.00", out, size);
 }
 
 Return nvmlDeviceGetPciInfo_v3(Device device, assay::nvml_abi::PciInfo* out) {
-  if (fails("nvmlDeviceGetPciInfo_v3")) return kNotSupported;
+  if (const Return code = failure("nvmlDeviceGetPciInfo_v3")) return code;
   *out = {};
   std::snprintf(out->bus_id.data(), out->bus_id.size(), "00000000:%02X:00.0",
                 0x10 + index_of(device));
@@ -135,165 +159,117 @@ Return nvmlDeviceGetPciInfo_v3(Device device, assay::nvml_abi::PciInfo* out) {
 }
 
 Return nvmlDeviceGetModuleId(Device device, unsigned* out) {
-  if (fails("nvmlDeviceGetModuleId")) return kNotSupported;
+  if (const Return code = failure("nvmlDeviceGetModuleId")) return code;
   *out = index_of(device);
   return 0;
 }
 
-Return nvmlDeviceGetMemoryInfo(Device, assay::nvml_abi::Memory* out) {
-  if (fails("nvmlDeviceGetMemoryInfo")) return kNotSupported;
-  *out = {143771ULL << 20, 143000ULL << 20, 771ULL << 20};
-  return 0;
-}
-
 Return nvmlDeviceGetNumGpuCores(Device, unsigned* out) {
-  if (fails("nvmlDeviceGetNumGpuCores")) return kNotSupported;
+  if (const Return code = failure("nvmlDeviceGetNumGpuCores")) return code;
   *out = 132 * 128;
   return 0;
 }
 
 Return nvmlDeviceGetCudaComputeCapability(Device, int* major, int* minor) {
-  if (fails("nvmlDeviceGetCudaComputeCapability")) return kNotSupported;
+  if (const Return code = failure("nvmlDeviceGetCudaComputeCapability")) return code;
   *major = 9;
   *minor = 0;
   return 0;
 }
 
 Return nvmlDeviceGetMemoryBusWidth(Device, unsigned* out) {
-  if (fails("nvmlDeviceGetMemoryBusWidth")) return kNotSupported;
+  if (const Return code = failure("nvmlDeviceGetMemoryBusWidth")) return code;
   *out = 6016;
   return 0;
 }
 
 Return nvmlDeviceGetMaxClockInfo(Device, unsigned which, unsigned* out) {
-  if (fails("nvmlDeviceGetMaxClockInfo")) return kNotSupported;
+  if (const Return code = failure("nvmlDeviceGetMaxClockInfo")) return code;
   *out = which == assay::nvml_abi::kClockMemory ? 3201 : 1980;
   return 0;
 }
 
-Return nvmlDeviceGetClockInfo(Device, unsigned which, unsigned* out) {
-  if (fails("nvmlDeviceGetClockInfo")) return kNotSupported;
-  *out = which == assay::nvml_abi::kClockMemory ? 3201 : 1500;
-  return 0;
-}
-
 Return nvmlDeviceGetPowerManagementLimit(Device device, unsigned* out) {
-  if (fails("nvmlDeviceGetPowerManagementLimit")) return kNotSupported;
-  *out = index_of(device) == 0 ? number("FAKE_NVML_POWER_LIMIT_W", "700") * 1000 : 700000;
+  if (const Return code = failure("nvmlDeviceGetPowerManagementLimit")) return code;
+  *out = index_of(device) == 0 ? flag("FAKE_NVML_POWER_LIMIT_W", "700") * 1000 : 700000;
   return 0;
 }
 
 Return nvmlDeviceGetPowerManagementDefaultLimit(Device, unsigned* out) {
-  if (fails("nvmlDeviceGetPowerManagementDefaultLimit")) return kNotSupported;
+  if (const Return code = failure("nvmlDeviceGetPowerManagementDefaultLimit")) return code;
   *out = 700000;
   return 0;
 }
 
-Return nvmlDeviceGetPowerUsage(Device, unsigned* out) {
-  if (fails("nvmlDeviceGetPowerUsage")) return kNotSupported;
-  *out = 690000;
-  return 0;
-}
-
-Return nvmlDeviceGetTemperature(Device, unsigned, unsigned* out) {
-  if (fails("nvmlDeviceGetTemperature")) return kNotSupported;
-  *out = 60;
-  return 0;
-}
-
 Return nvmlDeviceGetTemperatureThreshold(Device, unsigned, unsigned* out) {
-  if (fails("nvmlDeviceGetTemperatureThreshold")) return kNotSupported;
+  if (const Return code = failure("nvmlDeviceGetTemperatureThreshold")) return code;
   *out = 87;
   return 0;
 }
 
 Return nvmlDeviceGetEccMode(Device, unsigned* current, unsigned* pending) {
-  if (fails("nvmlDeviceGetEccMode")) return kNotSupported;
-  *current = *pending = number("FAKE_NVML_ECC", "1");
-  return 0;
-}
-
-Return nvmlDeviceGetTotalEccErrors(Device, unsigned, unsigned, unsigned long long* out) {
-  if (fails("nvmlDeviceGetTotalEccErrors")) return kNotSupported;
-  *out = 0;
+  if (const Return code = failure("nvmlDeviceGetEccMode")) return code;
+  *current = *pending = flag("FAKE_NVML_ECC", "1");
   return 0;
 }
 
 Return nvmlDeviceGetRemappedRows(Device, unsigned* corrected, unsigned* uncorrected,
-                                 unsigned* pending, unsigned* failure) {
-  if (fails("nvmlDeviceGetRemappedRows")) return kNotSupported;
+                                 unsigned* pending, unsigned* failed) {
+  if (const Return code = failure("nvmlDeviceGetRemappedRows")) return code;
   *corrected = *uncorrected = *pending = 0;
-  *failure = number("FAKE_NVML_REMAP_FAILURE", "0");
+  *failed = flag("FAKE_NVML_REMAP_FAILURE", "0");
   return 0;
 }
 
 Return nvmlDeviceGetMigMode(Device, unsigned* current, unsigned* pending) {
-  if (fails("nvmlDeviceGetMigMode")) return kNotSupported;
-  *current = *pending = number("FAKE_NVML_MIG", "0");
+  if (const Return code = failure("nvmlDeviceGetMigMode")) return code;
+  *current = *pending = flag("FAKE_NVML_MIG", "0");
   return 0;
 }
 
 Return nvmlDeviceGetMaxMigDeviceCount(Device, unsigned* out) {
-  if (fails("nvmlDeviceGetMaxMigDeviceCount")) return kNotSupported;
+  if (const Return code = failure("nvmlDeviceGetMaxMigDeviceCount")) return code;
   *out = 7;
   return 0;
 }
 
 Return nvmlDeviceGetMigDeviceHandleByIndex(Device device, unsigned index, Device* out) {
-  if (fails("nvmlDeviceGetMigDeviceHandleByIndex")) return kNotSupported;
+  if (const Return code = failure("nvmlDeviceGetMigDeviceHandleByIndex")) return code;
   if (index != 0 && index != 2) return 6;  // numbered with gaps
   *out = handle(100 + 10 * index_of(device) + index);
   return 0;
 }
 
 Return nvmlDeviceGetPersistenceMode(Device, unsigned* out) {
-  if (fails("nvmlDeviceGetPersistenceMode")) return kNotSupported;
+  if (const Return code = failure("nvmlDeviceGetPersistenceMode")) return code;
   *out = 1;
   return 0;
 }
 
 Return nvmlDeviceGetCurrPcieLinkWidth(Device, unsigned* out) {
-  if (fails("nvmlDeviceGetCurrPcieLinkWidth")) return kNotSupported;
+  if (const Return code = failure("nvmlDeviceGetCurrPcieLinkWidth")) return code;
   *out = 16;
   return 0;
 }
 
 Return nvmlDeviceGetMaxPcieLinkWidth(Device, unsigned* out) {
-  if (fails("nvmlDeviceGetMaxPcieLinkWidth")) return kNotSupported;
+  if (const Return code = failure("nvmlDeviceGetMaxPcieLinkWidth")) return code;
   *out = 16;
   return 0;
 }
 
 Return nvmlDeviceGetMaxPcieLinkGeneration(Device, unsigned* out) {
-  if (fails("nvmlDeviceGetMaxPcieLinkGeneration")) return kNotSupported;
+  if (const Return code = failure("nvmlDeviceGetMaxPcieLinkGeneration")) return code;
   *out = 5;
-  return 0;
-}
-
-Return nvmlDeviceGetPcieReplayCounter(Device, unsigned* out) {
-  if (fails("nvmlDeviceGetPcieReplayCounter")) return kNotSupported;
-  *out = 0;
   return 0;
 }
 
 Return nvmlDeviceGetComputeRunningProcesses_v3(Device, unsigned* count,
                                                assay::nvml_abi::ProcessInfo* out) {
-  if (fails("nvmlDeviceGetComputeRunningProcesses_v3")) return kNotSupported;
-  const unsigned busy = number("FAKE_NVML_BUSY", "0");
+  if (const Return code = failure("nvmlDeviceGetComputeRunningProcesses_v3")) return code;
+  const unsigned busy = flag("FAKE_NVML_BUSY", "0");
   if (busy > 0 && *count > 0) out[0] = {4242, 1ULL << 30, 0, 0};
   *count = busy;
-  return 0;
-}
-
-Return nvmlDeviceGetCurrentClocksEventReasons(Device, unsigned long long* out) {
-  if (fails("nvmlDeviceGetCurrentClocksEventReasons")) return kNotSupported;
-  *out = 4;
-  return 0;
-}
-
-Return nvmlDeviceGetTotalEnergyConsumption(Device, unsigned long long* out) {
-  if (fails("nvmlDeviceGetTotalEnergyConsumption")) return kNotSupported;
-  *out = 1;
   return 0;
 }
 

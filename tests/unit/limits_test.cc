@@ -164,6 +164,31 @@ TEST(Limits, ABurstBelowFullClockIsAWarningOnce) {
   EXPECT_TRUE(record.judged.warnings.empty());
 }
 
+TEST(Limits, TheDevicesOwnClockComesBeforeNvmls) {
+  Report report = sample_report(1);
+  Record& record = record_of(report, kBf16, 0);
+  record.sm_clock_mhz = 1600;
+  derive_limits(report);
+  EXPECT_DOUBLE_EQ(*record.limit.clock_mhz, 1600);
+  EXPECT_DOUBLE_EQ(*record.limit.at_clock, 132 * 4096 * 1600.0 / 1e6);
+  record.conditions.power = Power::kBurst;
+  record.telemetry.sm_clock_mhz = Range{1980, 1980, 1980};
+  derive_limits(report);
+  EXPECT_THAT(record.judged.warnings.at(0), HasSubstr("not at full clock: 1600 MHz"));
+}
+
+TEST(Limits, FarAboveTheBestFigureKnownIsNotAPass) {
+  Report report = sample_report(1);
+  report.targets[0].targets[0].best = 650;
+  judge(report);  // 669 is 1.03 of it
+  EXPECT_EQ(report.verdict->exit_code, 0);
+  report.targets[0].targets[0].best = 635;
+  judge(report);
+  EXPECT_EQ(report.verdict->exit_code, 2);
+  EXPECT_EQ(record_of(report, kBf16, 0).judged.reason,
+            "1.05 x the best figure known, 635: check dtype, data and sparsity");
+}
+
 TEST(Limits, RecordWithoutAMetric) {
   Report report = sample_report(1);
   record_of(report, kBf16, 0).metrics.clear();

@@ -120,5 +120,28 @@ TEST(Merge, TelemetryIsWeighedOverRuns) {
   EXPECT_NEAR(all.event_reasons.at("sw_power_cap"), 0.5, 1e-12);
 }
 
+TEST(Merge, DeltasAndEnergyAreSummedOverJudgedRuns) {
+  std::vector runs = {run(0, 670), run(1, 670), run(2, 670)};
+  for (RunRecord& one : runs) {
+    one.telemetry.samples = 1;
+    one.telemetry.energy_j = 100;
+    one.telemetry.load_s = 2;
+    one.telemetry.deltas = {{"pcie_replays", 1}};
+  }
+  runs[2].telemetry.deltas["ecc_corrected"] = 3;
+  runs[1].telemetry.unknown["ecc_corrected"] = "Not Supported";
+  Telemetry all = merge_runs(runs, 1).telemetry;
+  EXPECT_EQ(all.energy_j, 200);
+  EXPECT_EQ(all.load_s, 4);
+  EXPECT_EQ(all.deltas.at("pcie_replays"), 2);
+  EXPECT_EQ(all.deltas.at("ecc_corrected"), 3) << "at least: one run could not count";
+  EXPECT_TRUE(all.unknown.contains("ecc_corrected"));
+  runs[2].telemetry.energy_j.reset();
+  runs[2].telemetry.unknown["energy_j"] = "the counter did not move in the window";
+  all = merge_runs(runs, 1).telemetry;
+  EXPECT_FALSE(all.energy_j.has_value());
+  EXPECT_TRUE(all.unknown.contains("energy_j"));
+}
+
 }  // namespace
 }  // namespace assay

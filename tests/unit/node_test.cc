@@ -6,21 +6,31 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 #include <vector>
 
+#include "bench/harness/sampler.h"
 #include "bench/node/environment.h"
 #include "bench/node/inventory.h"
 #include "bench/node/pci.h"
 #include "bench/node/sensor.h"
+#include "bench/node/xid_watch.h"
 
 namespace assay {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
+using ::testing::Pair;
+using ::testing::SizeIs;
+
+constexpr const char* kGpu0 = "GPU-00000000-0000-0000-0000-000000000000";
+constexpr const char* kGpu1 = "GPU-00000000-0000-0000-0000-000000000001";
 
 class Node : public ::testing::Test {
  protected:
@@ -93,11 +103,205 @@ TEST_F(Node, HealthAfterFindsTheCardByUuidAndSaysWhenItIsGone) {
 }
 
 TEST_F(Node, SensorReadsClocksAndReasons) {
-  const auto sensor = make_nvml_sensor("GPU-00000000-0000-0000-0000-000000000000");
+  const auto sensor = make_nvml_sensor(kGpu0);
   const SensorReading reading = sensor->read();
   EXPECT_EQ(reading.sm_clock_mhz, 1500);
   EXPECT_EQ(reading.power_w, 690);
+  EXPECT_EQ(reading.utilisation_pct, 99);
+  EXPECT_EQ(reading.memory_used_bytes, 771 << 20);
+  EXPECT_GT(reading.energy_j, 0);
   EXPECT_THAT(reading.event_reasons, ElementsAre("sw_power_cap"));
+  EXPECT_THAT(reading.unknown, IsEmpty());
+}
+
+TEST_F(Node, ReasonsAreNamedByTheirBits) {
+  set("FAKE_NVML_REASONS", "0xe2");
+  EXPECT_THAT(make_nvml_sensor(kGpu0)->read().event_reasons,
+              ElementsAre("applications_clocks_setting", "sw_thermal_slowdown",
+                          "hw_thermal_slowdown", "hw_power_brake_slowdown"));
+}
+
+TEST_F(Node, WhatCannotBeIsUnknownAndNoFigure) {
+  struct Lie {
+    const char* setting;
+    const char* quantity;
+    const char* reason;
+  };
+  for (const Lie& lie :
+       {Lie{"sm_clock=0", "sm_clock_mhz", "implausible: 0"},
+        Lie{"sm_clock=2300", "sm_clock_mhz", "implausible: 2300"},
+        Lie{"memory_clock=0xFFFFFFFF", "memory_clock_mhz", "implausible: 4294967295"},
+        Lie{"power=0", "power_w", "implausible: 0"},
+        Lie{"power=2000001", "power_w", "implausible: 2000001"},
+        Lie{"temperature=0", "temperature_c", "implausible: 0"},
+        Lie{"temperature=151", "temperature_c", "implausible: 151"},
+        Lie{"utilisation=101", "utilisation_pct", "implausible: 101"},
+        Lie{"memory_used=0xFFFFFFFFFFFFFFFF", "memory_used_bytes",
+            "implausible: 18446744073709551615"},
+        Lie{"energy=0xFFFFFFFFFFFFFFFF", "energy_j", "implausible: 18446744073709551615"},
+        Lie{"reasons=0xFFFFFFFF", "event_reasons", "implausible: 4294967295"}}) {
+    set("FAKE_NVML_LIE", lie.setting);
+    const SensorReading reading = make_nvml_sensor(kGpu0)->read();
+    EXPECT_THAT(reading.unknown, ElementsAre(Pair(lie.quantity, lie.reason))) << lie.setting;
+    const Telemetry telemetry = summarise({reading, reading});
+    EXPECT_EQ(telemetry.unknown.at(lie.quantity), lie.reason);
+  }
+}
+
+TEST_F(Node, EnergyIsWhatTheCounterGained) {
+  std::vector<SensorReading> readings(3);
+  readings[0].energy_j = 100;
+  readings[1].energy_j = 100;
+  readings[2].energy_j = 170.5;
+  EXPECT_EQ(summarise(readings).energy_j, 70.5);
+  readings.pop_back();
+  EXPECT_FALSE(summarise(readings).energy_j.has_value());
+  EXPECT_THAT(summarise(readings).unknown.at("energy_j"), HasSubstr("did not move"));
+  EXPECT_THAT(summarise({SensorReading{}}).unknown.at("energy_j"), HasSubstr("not read"));
+}
+
+TEST_F(Node, NvmlThatFailsMidwayLeavesReasons) {
+  const auto sensor = make_nvml_sensor(kGpu0);
+  set("FAKE_NVML_FAIL_AFTER", "2");
+  const SensorReading reading = sensor->read();
+  EXPECT_EQ(reading.sm_clock_mhz, 1500);
+  EXPECT_EQ(reading.memory_clock_mhz, 3201);
+  EXPECT_FALSE(reading.power_w.has_value());
+  EXPECT_EQ(reading.unknown.at("power_w"), "nvmlDeviceGetPowerUsage: GPU is lost");
+  EXPECT_EQ(reading.unknown.size(), 6U);
+  const CounterReading counters = sensor->counters();
+  EXPECT_THAT(counters.values, IsEmpty());
+  EXPECT_EQ(counters.unknown.size(), 12U);
+  // The inventory of a card that went is no crash either.
+  set("FAKE_NVML_FAIL_AFTER", "20");
+  EXPECT_LE(inventory().gpus.size(), 1U);
+}
+
+TEST_F(Node, CountersByName) {
+  const CounterReading reading = make_nvml_sensor(kGpu0)->counters();
+  for (const char* name : {"power_cap_ns", "thermal_slowdown_ns", "power_brake_ns", "sync_boost_ns",
+                           "pcie_replays", "ecc_corrected", "ecc_uncorrected",
+                           "remapped_rows_corrected", "remapped_rows_uncorrected"}) {
+    EXPECT_TRUE(reading.values.contains(name)) << name;
+  }
+  EXPECT_EQ(reading.unknown.size(), 3U);
+  EXPECT_EQ(reading.unknown.at("nvlink_crc_errors"), "nvmlDeviceGetNvLinkState: Not Supported");
+  EXPECT_THAT(make_blind_sensor("host")->counters().values, IsEmpty());
+}
+
+// Drivers number the slowdown times differently; what is not certain is unknown.
+TEST_F(Node, FieldIdsAreProbedAndCrossChecked) {
+  const auto sensor = make_nvml_sensor(kGpu0);
+  set("FAKE_NVML_BRAKE_NS", "1000");
+  for (const char* ids : {"251", "269"}) {
+    set("FAKE_NVML_FIELDS", ids);
+    Telemetry telemetry;
+    const CounterReading before = sensor->counters();
+    add_deltas(telemetry, before, sensor->counters());
+    EXPECT_EQ(telemetry.deltas.at("power_brake_ns"), 1000) << ids;
+  }
+  set("FAKE_NVML_FIELDS", "both");
+  EXPECT_THAT(sensor->counters().unknown.at("power_brake_ns"), HasSubstr("both answer"));
+  set("FAKE_NVML_FIELDS", "none");
+  EXPECT_EQ(sensor->counters().unknown.at("power_brake_ns"), "NVML field 269: Not Supported");
+  EXPECT_EQ(sensor->counters().values.at("thermal_slowdown_ns"), 0) << "of the older counter";
+  set("FAKE_NVML_FIELDS", "269");
+  set("FAKE_NVML_LIE", "74=9000000000000");
+  EXPECT_THAT(sensor->counters().unknown.at("power_cap_ns"), HasSubstr("9000000000000 ns"));
+  set("FAKE_NVML_LIE", "74=0xFFFFFFFFFFFFFFFF,271=0xFFFFFFFFFFFFFFFF,ecc=0xFFFFFFFF");
+  CounterReading lying = sensor->counters();
+  EXPECT_TRUE(lying.values.contains("power_cap_ns")) << "of the violation status";
+  EXPECT_THAT(lying.unknown.at("power_brake_ns"), HasSubstr("implausible"));
+  EXPECT_EQ(lying.unknown.at("ecc_corrected"), "implausible: 4294967295");
+  set("FAKE_NVML_FAIL", "nvmlDeviceGetViolationStatus");
+  set("FAKE_NVML_LIE", "75=8000000000");
+  lying = sensor->counters();
+  EXPECT_THAT(lying.unknown.at("thermal_slowdown_ns"),
+              HasSubstr("disagree: 0 ns and 8000000000 ns"));
+}
+
+TEST_F(Node, NvlinkErrorsAreSummedOverAllLinks) {
+  set("FAKE_NVML_NVLINK", "total");
+  CounterReading reading = make_nvml_sensor(kGpu0)->counters();
+  EXPECT_EQ(reading.values.at("nvlink_replays"), 7);
+  EXPECT_EQ(reading.values.at("nvlink_recoveries"), 2);
+  EXPECT_EQ(reading.values.at("nvlink_crc_errors"), 5);
+  set("FAKE_NVML_NVLINK", "link");
+  reading = make_nvml_sensor(kGpu0)->counters();
+  EXPECT_EQ(reading.values.at("nvlink_replays"), 2);
+  EXPECT_EQ(reading.values.at("nvlink_recoveries"), 4);
+  EXPECT_EQ(reading.values.at("nvlink_crc_errors"), 6);
+  EXPECT_EQ(inventory().gpus[0].before.nvlink_crc_errors, 6);
+}
+
+TEST(Deltas, OnlyWhatIsKnownOnBothSides) {
+  Telemetry telemetry;
+  const CounterReading before = {
+      10,
+      {{"pcie_replays", 3}, {"ecc_corrected", 5}, {"power_cap_ns", 0}, {"nvlink_replays", 1}},
+      {{"ecc_uncorrected", "Not Supported"}}};
+  const CounterReading after = {12,
+                                {{"pcie_replays", 5},
+                                 {"ecc_corrected", 4},
+                                 {"power_cap_ns", 9'000'000'000},
+                                 {"ecc_uncorrected", 7}},
+                                {{"nvlink_replays", "GPU is lost"}}};
+  add_deltas(telemetry, before, after);
+  EXPECT_THAT(telemetry.deltas, ElementsAre(Pair("pcie_replays", 2)));
+  EXPECT_EQ(telemetry.load_s, 2);
+  EXPECT_EQ(telemetry.unknown.at("ecc_corrected"), "went down from 5 to 4");
+  EXPECT_EQ(telemetry.unknown.at("ecc_uncorrected"), "before the load: Not Supported");
+  EXPECT_EQ(telemetry.unknown.at("nvlink_replays"), "after the load: GPU is lost");
+  EXPECT_THAT(telemetry.unknown.at("power_cap_ns"), HasSubstr("implausible: +9000000000 ns"));
+  EXPECT_THAT(telemetry.unknown, SizeIs(4));
+}
+
+class XidWatching : public Node {
+ protected:
+  XidWatching() { set("FAKE_NVML_GPUS", "2"); }
+};
+
+TEST_F(XidWatching, AnXidInTheRunIsTheGpus) {
+  Inventory found = inventory();
+  EXPECT_EQ(found.gpus[0].unreadable.at("xids"), "not watched");
+  XidWatch watch({kGpu0, kGpu1});
+  set("FAKE_NVML_XID", "79");
+  set("FAKE_NVML_XID_GPU", "1");
+  watch.stop_into(found);
+  ASSERT_TRUE(found.gpus[0].xids && found.gpus[1].xids);
+  EXPECT_THAT(*found.gpus[0].xids, IsEmpty());
+  ASSERT_THAT(*found.gpus[1].xids, SizeIs(1));
+  EXPECT_EQ(found.gpus[1].xids->front().xid, 79);
+  EXPECT_THAT(found.gpus[1].xids->front().time, MatchesRegex("20..-..-..T..:..:..Z"));
+  EXPECT_FALSE(found.gpus[0].unreadable.contains("xids"));
+}
+
+TEST_F(XidWatching, WhatIsNotWatchedSaysWhy) {
+  Inventory found = inventory();
+  XidWatch({kGpu0}).stop_into(found);
+  EXPECT_TRUE(found.gpus[0].xids.has_value());
+  EXPECT_EQ(found.gpus[1].unreadable.at("xids"), "not watched");
+  for (const char* function : {"nvmlEventSetCreate", "nvmlDeviceRegisterEvents"}) {
+    set("FAKE_NVML_FAIL", function);
+    found = inventory();
+    XidWatch({kGpu0}).stop_into(found);
+    EXPECT_FALSE(found.gpus[0].xids.has_value());
+    EXPECT_EQ(found.gpus[0].unreadable.at("xids"), std::string(function) + ": Not Supported");
+  }
+  set("FAKE_NVML_INIT_ERROR", "9");
+  XidWatch({kGpu0}).stop_into(found);
+  EXPECT_EQ(found.gpus[0].unreadable.at("xids"), "nvmlInit_v2: Driver Not Loaded");
+}
+
+TEST_F(XidWatching, NvmlThatFailsMidwayEndsTheWatchAndItEndsSoon) {
+  Inventory found = inventory();
+  XidWatch watch({kGpu0});
+  set("FAKE_NVML_FAIL_AFTER", "0");
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  const auto before = std::chrono::steady_clock::now();
+  watch.stop_into(found);
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(1));
+  EXPECT_THAT(found.gpus[0].unreadable.at("xids"), HasSubstr("ended early"));
 }
 
 TEST_F(Node, OnlyListedVariablesAreRecorded) {

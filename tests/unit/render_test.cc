@@ -43,11 +43,11 @@ host, for information only, never part of a GPU verdict
   host/triad/4GiB/sustained  182 GB/s  181..183 (5)
 
 results verified  all 4
-during load       ECC uncorrectable +0  corrected +0  remapped rows +0  PCIe replay +0
+during load       Xid 0  ECC +0  remap +0  PCIe replay +0  NVLink not read
                   hottest 64 C, 23 C below slowdown; power cap in up to 71 % of the samples (normal at 700 W)
 blind spot        a card up to 7.3 % slow in GEMM, 4.7 % in DRAM would still pass
 floors            h200-sxm.yaml 2026-11-30, from 1 card: PROVISIONAL
-not judged        NVLink (one GPU); Xid and kernel log (not read)
+not judged        NVLink (one GPU); kernel log (not read)
                   kernel log before this run: needs root
 report            out/report.json
 )";
@@ -102,13 +102,13 @@ host, for information only, never part of a GPU verdict
   host/triad/4GiB/sustained  182 GB/s  181..183 (5)
 
 results verified  all 16
-during load       ECC uncorrectable +0  corrected +0  remapped rows +0  PCIe replay +0
+during load       Xid 0  ECC +0  remap +0  PCIe replay +0  NVLink not read
                   hottest 64 C, 23 C below slowdown; power cap in up to 71 % of the samples
 blind spot        a card up to 7.3 % slow in GEMM, 4.7 % in DRAM would still pass
 floors            h200-sxm.yaml 2026-11-30, from 1 card: PROVISIONAL
 warnings          GPU 3 DRAM copy 4GiB: run s.d. 2.25 % is more than 3 x the 0.20 % expected
 not judged        GPU 3 DRAM copy 4GiB: needs 12 runs in all: rerun assay accept
-                  NVLink (not measured); Xid and kernel log (not read)
+                  NVLink (not measured); kernel log (not read)
                   kernel log before this run: needs root
 report            out/report.json
 )";
@@ -177,8 +177,8 @@ TEST(Summary, NothingReadIsSaid) {
   for (Record& record : report.records) record.telemetry = {};
   const std::string text = summary_of(report);
   EXPECT_THAT(text, HasSubstr("S/N unread  bus 19:00.0  VBIOS unread"));
-  EXPECT_THAT(text, HasSubstr("PCIe replay null"));
-  EXPECT_THAT(text, HasSubstr("temperature null"));
+  EXPECT_THAT(text, HasSubstr("PCIe replay not read"));
+  EXPECT_THAT(text, HasSubstr("temperature not read"));
 }
 
 TEST(Summary, WhatWasNotMeasuredIsListed) {
@@ -330,6 +330,28 @@ TEST(FormatText, Titles) {
   EXPECT_EQ(case_title("links/h2d/0/burst"), "links/h2d/0/burst");
   EXPECT_EQ(case_title("gemm"), "gemm");
   EXPECT_EQ(case_title(""), "");
+}
+
+TEST(Summary, WhatTheLoadDid) {
+  Report report = sample_report(2);
+  Record& row = record_of(report, kBf16, 0);
+  row.telemetry.deltas = {{"power_cap_ns", 1'500'000'000}, {"ecc_corrected", 2}};
+  row.telemetry.load_s = 2;
+  row.verification.hash = "0123456789abcdef";
+  row.verification.repetitions = 40;
+  report.inventory.gpus[0].xids = {{{31, "2026-11-30T17:05:12Z"}}};
+  std::string text = render_summary(report, "r.json");
+  EXPECT_THAT(text, HasSubstr("results verified  all 8; 40 repetitions bit-identical"));
+  EXPECT_THAT(text, HasSubstr("Xid 1  ECC +2  remap +0  PCIe replay +0  NVLink not read"));
+  EXPECT_THAT(text, HasSubstr("power cap in up to 75 % of the time (normal at 700 W)"));
+  // What one GPU could not tell is not 0.
+  report.inventory.gpus[1].xids.reset();
+  report.inventory.gpus[1].after.ecc_corrected_volatile.reset();
+  report.inventory.gpus[1].after.pcie_replays.reset();
+  row.telemetry.unknown["power_cap_ns"] = "implausible";
+  text = render_summary(report, "r.json");
+  EXPECT_THAT(text, HasSubstr("Xid 1 or more  ECC +2 or more  remap +0  PCIe replay not read"));
+  EXPECT_THAT(text, HasSubstr("of the samples"));
 }
 
 }  // namespace

@@ -120,6 +120,7 @@ inline GpuInventory h200(int index) {
   gpu.slowdown_temperature_c = 87;
   gpu.before = sound_health();
   gpu.after = sound_health();
+  gpu.xids.emplace();
   return gpu;
 }
 

@@ -120,6 +120,8 @@ TEST_F(Targets, EachRefusal) {
       {"date: 2026-11-30", "date: 30.11.2026", "12: date: expected YYYY-MM-DD, found '30.11.2026'"},
       {"date: 2026-11-30", "date: 2026-11-31", "12: date: expected YYYY-MM-DD, found '2026-11-31'"},
       {"date: 2026-11-30", "date: 2026-1-030", "12: date: expected YYYY-MM-DD"},
+      {"usual: 669", "usual: 669\n    best: 660",
+       "8: best: 660 is below the usual figure 669; give the highest figure known or leave it out"},
       {"floor: 620", "floor: 670", "6: floor: 670 is above the usual figure 669"},
       {"floor: 620", "floor: 0", "6: floor: must be above 0"},
       {"floor: 620", "floor: 0x26c", "6: floor: expected a decimal number"},
