@@ -130,8 +130,8 @@ struct Report {
   std::string suite;
   std::string started;  // UTC, RFC 3339
   double duration_s = 0;
-  // Of the device that was busy longest, over all its runs, and likewise of declared rest; null: the
-  // programs did not say.
+  // Of the device that was busy longest, over all its runs, and likewise of declared rest; null:
+  // the programs did not say.
   std::optional<double> busy_s;
   std::optional<double> idle_s;
   std::optional<Verdict> verdict;  // null: measured only (`assay run`)
