@@ -14,9 +14,6 @@ namespace {
 
 // Clocks and timers are read with this error; anything beyond it did not happen.
 constexpr double kPlausibleShare = 1.01;
-// A burst counts only near full clock.
-constexpr double kBurstClockShare = 0.97;
-
 const GpuSpec* spec_of(const Report& report, const Record& record) {
   for (const GpuSpec& spec : report.limits) {
     if (record.device.sku == spec.sku) return &spec;
@@ -139,16 +136,20 @@ std::string implausible(const Metric& metric, const Limit& limit) {
   return {};
 }
 
-// A card that has not cooled since the case before starts its burst below full clock.
+// A card that has not cooled since the case before starts its burst below full clock, as the driver
+// grants it.
 void warn_if_no_burst(Record& record) {
   const Limit& limit = record.limit;
-  if (record.conditions.power != Power::kBurst || record.work.operations <= 0 || !limit.at_clock ||
-      !limit.highest || *limit.at_clock >= kBurstClockShare * *limit.highest) {
+  const auto& granted = record.telemetry.sm_clock_mhz;
+  if (record.conditions.power != Power::kBurst || record.work.operations <= 0 || !granted ||
+      !limit.at_clock || !limit.highest) {
     return;
   }
+  const double highest_mhz = *limit.clock_mhz * *limit.highest / *limit.at_clock;
+  if (granted->mean >= kBurstClockShare * highest_mhz) return;
   record.judged.warnings.push_back(
-      fmt::format("not at full clock: {:.0f} MHz on average, a burst needs {} of the maximum",
-                  *limit.clock_mhz, kBurstClockShare));
+      fmt::format("not at full clock: {:.0f} MHz on average, a burst needs {} of {:.0f}",
+                  granted->mean, kBurstClockShare, highest_mhz));
 }
 
 void derive(const Report& report, Record& record) {

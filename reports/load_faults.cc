@@ -15,8 +15,6 @@ namespace {
 
 // A slowdown for less of a row than this is a warning: one reading of 5 ms drains no node.
 constexpr double kFaultyShare = 0.05;
-// A card that may run faster, and is loaded, does: docs/METHOD.md, Limits.
-constexpr double kFullClockShare = 0.97;
 
 std::string name_of(const GpuInventory& gpu) { return fmt::format("GPU {}", gpu.index); }
 
@@ -164,9 +162,9 @@ bool is_explained(const Record& record) {
              [&](const char* counter) { return gain_of(record, counter) > 0; });
 }
 
-// The clock that a compute row ran at, where it can show a clock that is held: the card's own
-// first, for NVML reads it elsewhere and only now and then. Of NVML's the highest of all runs, so
-// that each of them was below.
+// The clock that the driver granted a compute row, where it can show a clock that is held: the
+// highest of all runs, so that each of them was below. The processors' own clock is no evidence: it
+// lies below under any heavy load (docs/METHOD.md, Clocks).
 std::optional<double> clock_of(const Record& record) {
   const Telemetry& telemetry = record.telemetry;
   if (record.work.operations <= 0 || record.runs == 0 || record.status != RecordStatus::kOk ||
@@ -175,9 +173,8 @@ std::optional<double> clock_of(const Record& record) {
   }
   // Reasons that nobody read explain nothing and excuse nothing: that stays unknown.
   if (telemetry.samples == 0 || telemetry.unknown.contains("event_reasons")) return std::nullopt;
-  if (record.sm_clock_mhz) return record.sm_clock_mhz;
-  if (telemetry.sm_clock_mhz) return telemetry.sm_clock_mhz->max;
-  return std::nullopt;
+  if (!telemetry.sm_clock_mhz) return std::nullopt;
+  return telemetry.sm_clock_mhz->max;
 }
 
 void LoadFaults::check_clock(const GpuInventory& gpu) {
@@ -188,7 +185,7 @@ void LoadFaults::check_clock(const GpuInventory& gpu) {
   for (const Record& record : report_.records) {
     if (record.device.uuid != gpu.uuid) continue;
     const std::optional<double> clock = clock_of(record);
-    if (!clock || *clock >= kFullClockShare * *gpu.sm_clock_max_mhz || is_explained(record)) {
+    if (!clock || *clock >= kBurstClockShare * *gpu.sm_clock_max_mhz || is_explained(record)) {
       continue;
     }
     highest = std::max(highest, *clock);

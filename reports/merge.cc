@@ -270,13 +270,18 @@ Record merge_runs(std::span<const RunRecord> given, int conditioning_rounds) {
   record.data = first.data;
 
   Tally tally;
+  std::vector<double> clocks_mhz;
   for (const RunRecord& run : runs) {
     const bool judged = run.round >= conditioning_rounds;
     // A wrong result counts wherever it appears; other failures of a conditioning run do not.
     if (judged || run.status == RecordStatus::kInvalid) count(tally, run);
     if (run.status != RecordStatus::kOk) tally.message = run.message;
     if (run.status == RecordStatus::kOk) add_run(record, run, judged);
+    if (run.status == RecordStatus::kOk && judged && run.timing.sm_clock_mhz) {
+      clocks_mhz.push_back(*run.timing.sm_clock_mhz);
+    }
   }
+  if (!clocks_mhz.empty()) record.sm_clock_mhz = median(clocks_mhz);
   for (auto& [name, metric] : record.metrics) close_metric(metric);
   record.wrong_runs = tally.wrong;
   settle_status(record, tally);

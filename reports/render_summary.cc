@@ -266,7 +266,12 @@ void add_verified(std::string& out, const Report& report) {
 void add_load(std::string& out, const Report& report) {
   const bool loaded = std::any_of(report.records.begin(), report.records.end(), on_gpu);
   if (!loaded || report.inventory.gpus.empty()) return;
-  add_block(out, "during load", {counters_text(report), heat_and_power_text(report)});
+  std::vector<std::string> lines = {counters_text(report), heat_and_power_text(report)};
+  if (report.busy_s && report.idle_s) {
+    lines.push_back(fmt::format("GPU busy {:.0f} s, at rest as declared {:.0f} s, of {:.0f} s",
+                                *report.busy_s, *report.idle_s, report.duration_s));
+  }
+  add_block(out, "during load", lines);
 }
 
 // What a card may lose and still meet its floors, and where the floors come from.

@@ -33,6 +33,7 @@ class CaseRun {
     const LaunchCost cost = bench_.profiled ? LaunchCost{} : estimate_cost();
     bench_.ready(record_.id);
     start_s_ = bench_.clock.now_s();
+    const CounterReading before = bench_.sensor.counters();
     sampler_.emplace(bench_.sensor, bench_.clock, kTelemetryPeriod_s);
     bool sound = true;
     if (bench_.profiled) {
@@ -43,6 +44,7 @@ class CaseRun {
       sound = time_bursts(cost);
     }
     record_.telemetry = sampler_->stop(windows_);
+    add_deltas(record_.telemetry, before, bench_.sensor.counters());
     summarise_samples();
     if (sound) (void)verify_all();
   }

@@ -13,6 +13,7 @@
 #include "bench/node/environment.h"
 #include "bench/node/inventory.h"
 #include "bench/node/pci.h"
+#include "bench/node/xid_watch.h"
 #include "bench/runner/binding.h"
 #include "bench/runner/devices.h"
 #include "bench/runner/report_writer.h"
@@ -55,12 +56,14 @@ class SuiteRun {
     writer_.emplace(request_.out, suite_, std::move(devices));
     schedule_.emplace(crew(), stop_, progress_);
     write(false);
+    XidWatch xids(uuids());
     run_rounds();
     if (request_.judged) {
       confirm_wrong_results();
       extend_undecided();
       localise_failures();
     }
+    xids.stop_into(report_.inventory);
     read_health_after(report_.inventory);
     if (stop_) note("interrupted: what had been measured is kept");
     write(!stop_);
@@ -68,6 +71,12 @@ class SuiteRun {
   }
 
  private:
+  [[nodiscard]] std::vector<std::string> uuids() const {
+    std::vector<std::string> uuids;
+    for (const DeviceRef& gpu : gpus_) uuids.push_back(gpu.uuid);
+    return uuids;
+  }
+
   void prepare() {
     std::error_code error;
     std::filesystem::create_directories(request_.out / "runs", error);

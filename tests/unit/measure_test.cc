@@ -64,7 +64,14 @@ class FakeSensor : public Sensor {
     reading.unknown["power_w"] = "nvmlDeviceGetPowerUsage: Not Supported";
     return reading;
   }
+  [[nodiscard]] CounterReading counters() override {
+    CounterReading reading;
+    reading.at_s = 10.0 * ++reads;
+    reading.values["pcie_replays"] = 5 * reads;
+    return reading;
+  }
   std::atomic<double> mhz = 1500;
+  int reads = 0;
 };
 
 // Counts launches; `on_launch` and `on_verify` plant what goes wrong.
@@ -154,6 +161,7 @@ TEST_F(Measure, ASoundCaseBecomesACompleteRecord) {
   EXPECT_EQ(record.verification.repetitions, 18) << "two slots, nine spells";
   EXPECT_GT(record.busy_s, 1.5);
   EXPECT_EQ(record.idle_s, 0);
+  EXPECT_EQ(record.telemetry.deltas.at("pcie_replays"), 5) << "before the load and after it";
   EXPECT_EQ(record.verification.status, VerificationStatus::kVerified);
   EXPECT_EQ(record.algorithm["id"], 66);
   EXPECT_EQ(record.telemetry.sm_clock_mhz->mean, 1500);
