@@ -46,8 +46,9 @@ def ours(family, case, folder):
 
 def profiled(family, case):
     """Durations (s) and clocks (MHz) of the kernels in the ranges that bear the case's name."""
+    name = case.replace("/", ".")  # a slash ends a range's name in the filter's syntax
     done = subprocess.run(
-        ["ncu", "--clock-control", "none", "--nvtx", "--nvtx-include", f"regex:assay@{case}/",
+        ["ncu", "--clock-control", "none", "--nvtx", "--nvtx-include", f"regex:assay@{name}/",
          "--metrics", f"{DURATION},{CLOCK}", "--csv", BIN / f"assay-{family}", "--profile",
          f"--ids={case}"], capture_output=True, text=True, timeout=200)
     text = done.stdout[done.stdout.index('"ID"'):] if '"ID"' in done.stdout else ""
