@@ -21,37 +21,38 @@ namespace {
 // process).
 constexpr double kStallShare = 0.02;
 
-void widen(std::optional<Range>& all, const std::optional<Range>& one, int runs_before) {
-  if (!one) return;
-  if (!all) {
-    all = one;
-    return;
+using Telemetries = std::vector<const Telemetry*>;
+
+// Over the runs that have it.
+std::optional<Range> range_over(const Telemetries& runs,
+                                std::optional<Range> Telemetry::* quantity) {
+  std::optional<Range> all;
+  int known = 0;
+  for (const Telemetry* run : runs) {
+    const std::optional<Range>& one = run->*quantity;
+    if (!one) continue;
+    ++known;
+    if (!all) all = one;
+    all->min = std::min(all->min, one->min);
+    all->max = std::max(all->max, one->max);
+    all->mean += (one->mean - all->mean) / known;
   }
-  all->min = std::min(all->min, one->min);
-  all->max = std::max(all->max, one->max);
-  all->mean += (one->mean - all->mean) / (runs_before + 1);
+  return all;
 }
 
-void add_up(std::optional<double>& all, std::optional<double> one, int runs_before) {
-  if (runs_before == 0) {
-    all = one;
-  } else if (all && one) {
-    *all += *one;
-  } else {
-    all.reset();
+// A sum of some runs would look like that of all: unknown in one is unknown.
+std::optional<double> sum_over(const Telemetries& runs,
+                               std::optional<double> Telemetry::* quantity) {
+  if (runs.empty()) return std::nullopt;
+  double sum = 0;
+  for (const Telemetry* run : runs) {
+    if (!(run->*quantity)) return std::nullopt;
+    sum += *(run->*quantity);
   }
+  return sum;
 }
 
-void merge_telemetry(Telemetry& all, const Telemetry& one, int runs_before) {
-  widen(all.sm_clock_mhz, one.sm_clock_mhz, runs_before);
-  widen(all.memory_clock_mhz, one.memory_clock_mhz, runs_before);
-  widen(all.power_w, one.power_w, runs_before);
-  widen(all.temperature_c, one.temperature_c, runs_before);
-  widen(all.utilisation_pct, one.utilisation_pct, runs_before);
-  widen(all.memory_used_bytes, one.memory_used_bytes, runs_before);
-  // A sum of some runs would look like that of all: unknown in one is unknown.
-  add_up(all.energy_j, one.energy_j, runs_before);
-  add_up(all.load_s, one.load_s, runs_before);
+void add_counts(Telemetry& all, const Telemetry& one) {
   // An error that one run counted is not lost for another that could not: the sum is the least.
   for (const auto& [name, gain] : one.deltas) all.deltas[name] += gain;
   // Back to counts and forth: a sum of shares can come out above 1 by rounding.
@@ -59,10 +60,22 @@ void merge_telemetry(Telemetry& all, const Telemetry& one, int runs_before) {
   for (const auto& [reason, share] : one.event_reasons) {
     all.event_reasons[reason] += std::round(share * one.samples);
   }
-  const int total = all.samples + one.samples;
-  for (auto& [reason, share] : all.event_reasons) share /= total;
   all.samples += one.samples;
+  for (auto& [reason, share] : all.event_reasons) share /= all.samples;
   for (const auto& [quantity, reason] : one.unknown) all.unknown.emplace(quantity, reason);
+}
+
+Telemetry merge_telemetry(const Telemetries& runs) {
+  Telemetry all;
+  for (const auto quantity :
+       {&Telemetry::sm_clock_mhz, &Telemetry::memory_clock_mhz, &Telemetry::power_w,
+        &Telemetry::temperature_c, &Telemetry::utilisation_pct, &Telemetry::memory_used_bytes}) {
+    all.*quantity = range_over(runs, quantity);
+  }
+  all.energy_j = sum_over(runs, &Telemetry::energy_j);
+  all.load_s = sum_over(runs, &Telemetry::load_s);
+  for (const Telemetry* run : runs) add_counts(all, *run);
+  return all;
 }
 
 // The worse of two verifications: wrong before not run before verified, then the larger error.
@@ -98,30 +111,34 @@ void mark_wrong(RunRecord& run, std::string message) {
   run.message = std::move(message);
 }
 
-// One group of like runs. A run whose output differs from that of the most is wrong, however well
-// it met its tolerance. Without a majority (one against one, or as many outputs as runs) the card
-// may have erred or the operation may not be reproducible although its family hashes it: nobody
-// knows which run is right. That must not pass, and must not fail a card either: it counts as one
-// wrong run, which is unconfirmed, and its last run stands for it.
-void compare_hashes(const std::vector<RunRecord*>& runs) {
+// One group of like runs; true if it has no majority. A run whose output differs from that of the
+// most is wrong, however well it met its tolerance. Without a majority (one against one, or as many
+// outputs as runs) the card may have erred or the operation may not be reproducible although its
+// family hashes it: nobody knows which run is right. That must not pass, and must not fail a card
+// either: it counts as one wrong run, which is unconfirmed, and its last run stands for it.
+// `undecided` is whether that was said already: two groups without a majority confirm nothing
+// either.
+bool compare_hashes(const std::vector<RunRecord*>& runs, bool undecided) {
   std::map<std::string, std::size_t> votes;
   for (const RunRecord* run : runs) ++votes[*run->verification.hash];
-  if (votes.size() < 2) return;
+  if (votes.size() < 2) return false;
   const auto most =
       std::ranges::max_element(votes, {}, &std::pair<const std::string, std::size_t>::second);
   const std::string right = most->first;
   const std::size_t others = most->second;
   if (2 * others <= runs.size()) {
+    if (undecided) return true;
     mark_wrong(*runs.back(),
                fmt::format("output hash {} is one of {} in {} runs: wrong, or not reproducible",
                            *runs.back()->verification.hash, votes.size(), runs.size()));
-    return;
+    return true;
   }
   for (RunRecord* run : runs) {
     if (*run->verification.hash == right) continue;
     mark_wrong(*run, fmt::format("output hash {} differs from that of {} other runs, {}",
                                  *run->verification.hash, others, right));
   }
+  return false;
 }
 
 void find_other_outputs(std::vector<RunRecord>& runs) {
@@ -136,7 +153,8 @@ void find_other_outputs(std::vector<RunRecord>& runs) {
       group->push_back(&run);
     }
   }
-  for (const auto& group : groups) compare_hashes(group);
+  bool undecided = false;
+  for (const auto& group : groups) undecided = compare_hashes(group, undecided) || undecided;
 }
 
 // Of the runs that did what the record says: another algorithm has another output. Runs that do not
@@ -221,7 +239,6 @@ void add_run(Record& record, const RunRecord& run, bool judged) {
     return;
   }
   metric.values.push_back(primary.value);
-  merge_telemetry(record.telemetry, run.telemetry, record.runs);
   ++record.runs;
   if (run.timing.mean_s > (1 + kStallShare) * run.timing.median_s) {
     add_warning(record,
@@ -271,16 +288,18 @@ Record merge_runs(std::span<const RunRecord> given, int conditioning_rounds) {
 
   Tally tally;
   std::vector<double> clocks_mhz;
+  Telemetries telemetries;
   for (const RunRecord& run : runs) {
     const bool judged = run.round >= conditioning_rounds;
     // A wrong result counts wherever it appears; other failures of a conditioning run do not.
     if (judged || run.status == RecordStatus::kInvalid) count(tally, run);
     if (run.status != RecordStatus::kOk) tally.message = run.message;
     if (run.status == RecordStatus::kOk) add_run(record, run, judged);
-    if (run.status == RecordStatus::kOk && judged && run.timing.sm_clock_mhz) {
-      clocks_mhz.push_back(*run.timing.sm_clock_mhz);
-    }
+    if (run.status != RecordStatus::kOk || !judged) continue;
+    telemetries.push_back(&run.telemetry);
+    if (run.timing.sm_clock_mhz) clocks_mhz.push_back(*run.timing.sm_clock_mhz);
   }
+  record.telemetry = merge_telemetry(telemetries);
   if (!clocks_mhz.empty()) record.sm_clock_mhz = median(clocks_mhz);
   for (auto& [name, metric] : record.metrics) close_metric(metric);
   record.wrong_runs = tally.wrong;

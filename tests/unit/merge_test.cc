@@ -120,6 +120,14 @@ TEST(Merge, TelemetryIsWeighedOverRuns) {
   EXPECT_NEAR(all.event_reasons.at("sw_power_cap"), 0.5, 1e-12);
 }
 
+// A mean over the runs that know it, whichever they are.
+TEST(Merge, ARunWithoutAReadingDoesNotWeighInItsMean) {
+  std::vector runs = {run(0, 670), run(1, 670), run(2, 670)};
+  runs[1].telemetry.sm_clock_mhz = Range{1400, 1500, 1600};
+  runs[2].telemetry.sm_clock_mhz = Range{1300, 1400, 1500};
+  EXPECT_EQ(merge_runs(runs, 0).telemetry.sm_clock_mhz->mean, 1450);
+}
+
 TEST(Merge, DeltasAndEnergyAreSummedOverJudgedRuns) {
   std::vector runs = {run(0, 670), run(1, 670), run(2, 670)};
   for (RunRecord& one : runs) {
