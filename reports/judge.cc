@@ -60,8 +60,8 @@ class Judge {
   StagePlan plan_;
   GateResults gates_;
   ExitCode exit_ = ExitCode::kPass;
-  std::set<const Record*> contradicted_;  // by the hashes of other GPUs
-  std::vector<Record*> unexplained_;      // FAILs that no fault explains yet
+  std::set<const Record*> wrong_;     // rows that fail by their result, whatever their time
+  std::vector<Record*> unexplained_;  // FAILs that no fault explains yet
 };
 
 // One cause, one fault: what a gate and the load both show of a GPU is told once.
@@ -104,6 +104,12 @@ int wrong_rounds(const Report& report, const std::string& uuid) {
   return static_cast<int>(rounds.size());
 }
 
+// What was wrong: of a row with sound runs too, its last warning says it.
+std::string wrong_text(const Record& record) {
+  if (!record.message.empty()) return record.message;
+  return record.warnings.empty() ? "wrong result" : record.warnings.back();
+}
+
 // A wrong result needs no target. Seen by two fresh processes, whichever the case, it is that GPU's
 // fault; seen once, the GPU is not judged sound.
 void Judge::find_wrong_results() {
@@ -113,18 +119,17 @@ void Judge::find_wrong_results() {
     const int confirmations =
         std::max(record.wrong_runs, wrong_rounds(report_, record.device.uuid));
     if (confirmations < 2) {
-      record.judged.status = JudgedStatus::kInconclusive;
-      record.judged.reason = "wrong result in one run, not confirmed: rerun assay accept";
+      leave_open(record, "wrong result in one run, not confirmed: rerun assay accept");
       raise(ExitCode::kNotJudged);
       continue;
     }
     record.judged.status = JudgedStatus::kFail;
     record.judged.reason = "wrong result, confirmed by a fresh process";
+    wrong_.insert(&record);
     const auto [at, fresh] = fault_of.try_emplace(record.device.uuid, report_.faults.size());
     if (fresh) {
-      const std::string& what = record.message.empty() ? record.warnings.front() : record.message;
       Fault fault = make_fault("SDC-01", find_gpu(report_, record.device.uuid),
-                               fmt::format("{}: {}", case_title(record.id), what));
+                               fmt::format("{}: {}", case_title(record.id), wrong_text(record)));
       fault.scope.uuid = record.device.uuid;
       fault.confidence = "confirmed";
       report_.faults.push_back(std::move(fault));
@@ -138,16 +143,18 @@ void Judge::find_wrong_results() {
 void Judge::find_other_hashes() {
   const HashFindings findings = compare_hashes(report_);
   fold_in(findings.faults);
-  contradicted_.insert(findings.records.begin(), findings.records.end());
+  wrong_.insert(findings.failed.begin(), findings.failed.end());
   // Also where no target asks for the row: its card computed it.
-  if (!findings.records.empty()) raise(ExitCode::kNotJudged);
+  if (findings.any) raise(ExitCode::kNotJudged);
 }
 
-// The fault of the same GPU that makes any load slow.
+// The fault of the same GPU that makes any load slow. A warning is too small for that: a slowdown
+// of one reading explains no row that fails.
 Fault* Judge::explanation_of(const Record& record) {
   for (Fault& fault : report_.faults) {
     const FaultKind* kind = find_kind(fault.code);
-    if (fault.scope.uuid == record.device.uuid && kind != nullptr && kind->slows_load) {
+    if (fault.severity != Severity::kWarn && fault.scope.uuid == record.device.uuid &&
+        kind != nullptr && kind->slows_load) {
       return &fault;
     }
   }
@@ -157,7 +164,7 @@ Fault* Judge::explanation_of(const Record& record) {
 void Judge::explain_failures() {
   for (Record& record : report_.records) {
     if (record.judged.status != JudgedStatus::kFail || record.status != RecordStatus::kOk ||
-        record.wrong_runs > 0 || contradicted_.contains(&record)) {
+        wrong_.contains(&record)) {
       continue;
     }
     Fault* fault = explanation_of(record);

@@ -50,16 +50,6 @@ std::string names_of(const Group& records) {
   return join(names, ", ");
 }
 
-void leave_open(Record& record, const std::string& reason) {
-  // A row below its floor has failed whatever its result is worth.
-  if (record.judged.status != JudgedStatus::kFail) {
-    record.judged.status = JudgedStatus::kInconclusive;
-    record.judged.reason = reason;
-  } else {
-    record.judged.reason += "; " + reason;
-  }
-}
-
 Fault fault_of(const Report& report, const Record& record, const std::string& what,
                bool confirmed) {
   Fault fault = make_fault("SDC-01", find_gpu(report, record.device.uuid),
@@ -86,15 +76,15 @@ void judge_minority(const Report& report, const Group& group, const std::string&
     if (confirmed) {
       record->judged.status = JudgedStatus::kFail;
       record->judged.reason = what + ", confirmed by a fresh process";
+      findings.failed.push_back(record);
     } else {
       leave_open(*record, what + ", not confirmed: rerun assay accept");
     }
-    findings.records.push_back(record);
     findings.faults.push_back(fault_of(report, *record, what, confirmed));
   }
 }
 
-void leave_all_open(const Group& group, HashFindings& findings) {
+void leave_all_open(const Group& group) {
   for (Record* record : group) {
     Group others;
     std::ranges::copy_if(group, std::back_inserter(others), [&](const Record* other) {
@@ -103,11 +93,19 @@ void leave_all_open(const Group& group, HashFindings& findings) {
     leave_open(*record, fmt::format("output hash differs from that of {}: which is wrong is not "
                                     "known; rerun assay accept",
                                     names_of(others)));
-    findings.records.push_back(record);
   }
 }
 
 }  // namespace
+
+void leave_open(Record& record, const std::string& reason) {
+  if (record.judged.status != JudgedStatus::kFail) {
+    record.judged.status = JudgedStatus::kInconclusive;
+    record.judged.reason = reason;
+  } else {
+    record.judged.reason += "; " + reason;
+  }
+}
 
 HashFindings compare_hashes(Report& report) {
   HashFindings findings;
@@ -115,12 +113,13 @@ HashFindings compare_hashes(Report& report) {
     std::map<std::string, std::size_t> votes;
     for (const Record* record : group) ++votes[*record->verification.hash];
     if (votes.size() < 2) continue;
+    findings.any = true;
     const auto most =
         std::ranges::max_element(votes, {}, &std::pair<const std::string, std::size_t>::second);
     if (group.size() >= kJury && 2 * most->second > group.size()) {
       judge_minority(report, group, most->first, findings);
     } else {
-      leave_all_open(group, findings);
+      leave_all_open(group);
     }
   }
   return findings;

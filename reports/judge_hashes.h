@@ -12,13 +12,18 @@
 namespace assay {
 
 struct HashFindings {
-  std::vector<Fault> faults;     // SDC-01 of a GPU that a majority contradicts
-  std::vector<Record*> records;  // whose `judged` was changed, so that no floor explains them
+  std::vector<Fault> faults;    // SDC-01 of a GPU that a majority contradicts
+  bool any = false;             // rows differ, whether or not it is known which is wrong
+  std::vector<Record*> failed;  // rows that fail by their result, whatever their time
 };
 
 // After judge_record() of each row. With three GPUs or more and a majority, the others are wrong:
 // suspected by one run, confirmed by two fresh ones with that hash. Without a majority nobody knows
 // which, and none of them passes.
 [[nodiscard]] HashFindings compare_hashes(Report& report);
+
+// A row whose result is in doubt does not pass; one below its floor has failed whatever its result
+// is worth.
+void leave_open(Record& record, const std::string& reason);
 
 }  // namespace assay

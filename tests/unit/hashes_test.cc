@@ -87,6 +87,15 @@ TEST(RunHashes, AnotherAlgorithmOrOtherDataHasAnotherOutput) {
   EXPECT_EQ(record.hash_runs, 2);
 }
 
+// The library chose between two algorithms, and neither is reproducible: that is one doubt.
+TEST(RunHashes, TwoGroupsWithoutAMajorityConfirmNothing) {
+  std::vector runs = {run_of(0, kRight), run_of(1, kOther), run_of(2, kRight), run_of(3, kOther)};
+  runs[2].algorithm = runs[3].algorithm = {{"id", 7}};
+  const Record record = merge_runs(runs, 0);
+  EXPECT_EQ(record.wrong_runs, 1);
+  EXPECT_EQ(record.status, RecordStatus::kOk);
+}
+
 Report node_of(const std::vector<std::string>& hashes, int runs = 5) {
   Report report = sample_report(static_cast<int>(hashes.size()));
   for (std::size_t gpu = 0; gpu < hashes.size(); ++gpu) {
@@ -166,6 +175,19 @@ TEST(NodeHashes, OnlyWhatMustAgreeIsCompared) {
   record_of(report, kBf16, 2).verification.hash.reset();
   judge(report);
   EXPECT_EQ(report.verdict->exit_code, 0) << "without a hash there is no evidence";
+}
+
+// What the result is worth does not make a slow row faster, and its fault is named.
+TEST(NodeHashes, ARowInDoubtThatIsBelowItsFloorFailsByItsTime) {
+  Report report = node_of({kRight, kRight, kOther}, 1);
+  set_values(report, kBf16, 2, {500, 501, 502, 503, 504});
+  judge(report);
+  EXPECT_EQ(report.verdict->exit_code, 1);
+  EXPECT_EQ(judged_of(report, 2).status, JudgedStatus::kFail);
+  ASSERT_NE(fault_of(report, "PRF-01"), nullptr);
+  EXPECT_EQ(fault_of(report, "PRF-01")->scope.gpu, 2);
+  EXPECT_EQ(fault_of(report, "SDC-01")->confidence, "suspected");
+  EXPECT_THAT(report.verdict->summary, HasSubstr("1 fault"));
 }
 
 TEST(NodeHashes, ARowWithoutATargetIsComparedToo) {

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "tests/unit/sample_report.h"
+#include "tests/unit/judged.h"
 
 namespace assay {
 namespace {
@@ -16,22 +16,6 @@ using namespace samples;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-const std::vector<double> kGrosslySlow = {500, 501, 502, 503, 504};
-// Four below 620, then seven at the usual figure: undecided after 5, inconclusive after 12.
-const std::vector<double> kWavering = {669, 600, 601, 602, 603, 669, 668, 667, 666, 665, 664, 663};
-
-std::vector<std::string> codes(const Report& report) {
-  std::vector<std::string> result;
-  for (const Fault& fault : report.faults) result.push_back(fault.code);
-  return result;
-}
-
-void expect_verdict(const Report& report, JudgedStatus status, int exit_code) {
-  ASSERT_TRUE(report.verdict);
-  EXPECT_EQ(to_string(report.verdict->status), to_string(status)) << report.verdict->summary;
-  EXPECT_EQ(report.verdict->exit_code, exit_code) << report.verdict->summary;
-}
 
 TEST(Judge, SoundGpuPasses) {
   Report report = sample_report(1);
@@ -191,274 +175,6 @@ TEST(Judge, Stage2Decides) {
   expect_verdict(report, JudgedStatus::kFail, 1);
 }
 
-TEST(Judge, FewerRunsThanAStage) {
-  Report report = sample_report(1);
-  set_values(report, kBf16, 0, {669, 670});
-  judge(report);
-  expect_verdict(report, JudgedStatus::kInconclusive, 2);
-  EXPECT_THAT(record_of(report, kBf16, 0).judged.reason, HasSubstr("2 of 5 runs"));
-}
-
-TEST(Judge, ConfirmedWrongResultFailsTheGpu) {
-  Report report = sample_report(2);
-  Record& record = record_of(report, kFp8, 1);
-  record.wrong_runs = 2;
-  record.status = RecordStatus::kInvalid;
-  record.message = "wrong result: element (3, 5) is 1.5, expected 0.25";
-  judge(report);
-  expect_verdict(report, JudgedStatus::kFail, 1);
-  ASSERT_THAT(codes(report), ElementsAre("SDC-01"));
-  EXPECT_EQ(report.faults[0].scope.serial, report.inventory.gpus[1].serial);
-  EXPECT_EQ(report.faults[0].confirmed_runs, 2);
-  EXPECT_THAT(report.faults[0].title, HasSubstr("element (3, 5)"));
-  EXPECT_EQ(record.judged.status, JudgedStatus::kFail);
-}
-
-TEST(Judge, WrongResultNeedsNoTarget) {
-  Report report = sample_report(1);
-  report.records.push_back(sample_record("gemm/bf16/4096x4096x4096/burst",
-                                         device_of(report.inventory.gpus[0]), {700, 701}));
-  report.records.back().wrong_runs = 2;
-  judge(report);
-  expect_verdict(report, JudgedStatus::kFail, 1);
-  EXPECT_THAT(codes(report), ElementsAre("SDC-01"));
-}
-
-TEST(Judge, OneWrongRunAloneIsNotAFail) {
-  Report report = sample_report(1);
-  Record& record = record_of(report, kFp8, 0);
-  record.metrics.clear();
-  record.runs = 0;
-  record.wrong_runs = 1;
-  record.status = RecordStatus::kInvalid;
-  record.verification.status = VerificationStatus::kWrong;
-  judge(report);
-  expect_verdict(report, JudgedStatus::kInconclusive, 2);
-  EXPECT_THAT(codes(report), IsEmpty());
-  EXPECT_THAT(record.judged.reason, HasSubstr("not confirmed"));
-}
-
-TEST(Judge, ImpossibleFigureIsOurFault) {
-  Report report = sample_report(1);
-  set_values(report, kRead, 0, {5200, 5201, 5202, 5203, 5204});
-  judge(report);
-  expect_verdict(report, JudgedStatus::kInconclusive, 3);
-  EXPECT_THAT(report.verdict->summary, HasSubstr("measurement itself broke"));
-}
-
-TEST(Judge, TooFastForItsClockIsNotAPass) {
-  Report report = sample_report(1);
-  record_of(report, kBf16, 0).telemetry.sm_clock_mhz = Range{1190, 1200, 1210};
-  set_values(report, kBf16, 0, {670, 671, 672, 673, 674});  // 1.036 of the limit at 1200 MHz
-  judge(report);
-  expect_verdict(report, JudgedStatus::kInconclusive, 2);
-  EXPECT_THAT(record_of(report, kBf16, 0).judged.reason,
-              HasSubstr("1.04 x the limit at the measured clock"));
-}
-
-TEST(Judge, UnverifiedTimesDoNotCount) {
-  Report report = sample_report(1);
-  record_of(report, kBf16, 0).verification = {};
-  judge(report);
-  expect_verdict(report, JudgedStatus::kInconclusive, 2);
-}
-
-TEST(Judge, TargetOfAnotherMetricOrWithoutAFloor) {
-  Report report = sample_report(1);
-  report.targets[0].targets[0].metric = "gb_per_s";
-  report.targets[0].targets[2].floor = 0;
-  judge(report);
-  expect_verdict(report, JudgedStatus::kInconclusive, 2);
-  EXPECT_EQ(record_of(report, kBf16, 0).judged.status, JudgedStatus::kInconclusive);
-  EXPECT_EQ(record_of(report, kRead, 0).judged.reason, "the floor is not above 0");
-}
-
-TEST(Judge, MissingRowsCount) {
-  Report report = sample_report(2);
-  std::erase_if(report.records,
-                [](const Record& r) { return r.id == kRead && r.device.index == 1; });
-  judge(report);
-  expect_verdict(report, JudgedStatus::kInconclusive, 2);
-  ASSERT_EQ(missing_rows(report).size(), 1U);
-  EXPECT_EQ(missing_rows(report)[0].id, kRead);
-  EXPECT_EQ(missing_rows(report)[0].uuid, report.inventory.gpus[1].uuid);
-  EXPECT_EQ(report.verdict->summary,
-            "2 of 2 GPUs: 21 of 21 gates, 7 of 8 measurements. Open: 1 measurement missing.");
-}
-
-TEST(Judge, GateIdsWithoutATargetAreNotMissing) {
-  Report report = sample_report(1);
-  report.plan.gate_ids.push_back("gemm/int8/8192x8192x8192/sustained");
-  judge(report);
-  expect_verdict(report, JudgedStatus::kPass, 0);
-}
-
-TEST(Judge, SkippedErroredAndExplainedErrors) {
-  Report report = sample_report(1);
-  Record& record = record_of(report, kBf16, 0);
-  record.status = RecordStatus::kSkipped;
-  record.message = "not enough memory";
-  record.metrics.clear();
-  judge(report);
-  expect_verdict(report, JudgedStatus::kInconclusive, 2);
-  EXPECT_EQ(record.judged.status, JudgedStatus::kNotMeasured);
-  EXPECT_EQ(record.judged.reason, "skipped: not enough memory");
-  record.status = RecordStatus::kErrored;
-  judge(report);
-  expect_verdict(report, JudgedStatus::kInconclusive, 3);
-  report.inventory.gpus[0].after.ecc_uncorrected_volatile = 2;
-  judge(report);
-  expect_verdict(report, JudgedStatus::kFail, 1);
-  EXPECT_THAT(codes(report), ElementsAre("MEM-01"));
-}
-
-TEST(Judge, ARowWithoutATargetThatBrokeIsNoPass) {
-  Report report = sample_report(1);
-  report.records.push_back(
-      sample_record("gemm/int8/8192x8192x8192/burst", device_of(report.inventory.gpus[0]), {1}));
-  report.records.back().status = RecordStatus::kErrored;
-  judge(report);
-  expect_verdict(report, JudgedStatus::kInconclusive, 3);
-  EXPECT_EQ(report.records.back().judged.status, JudgedStatus::kInfo);
-  EXPECT_THAT(report.verdict->summary, HasSubstr("1 measurement broke"));
-  report.records.back().status = RecordStatus::kSkipped;
-  judge(report);
-  expect_verdict(report, JudgedStatus::kPass, 0);
-}
-
-TEST(Judge, WrongOnceIsNoPassAndWrongInTwoRoundsOfAnyCaseIsAFail) {
-  const auto wrong_row = [](const Record& record, int round) {
-    return Json{{"repetition_index", round},
-                {"assay", {{"device", record.device.uuid}, {"status", "invalid"}}}};
-  };
-  Report report = sample_report(1);
-  report.records[0].wrong_runs = 1;
-  report.records[0].warnings = {"a run failed and was replaced: row 7"};
-  report.benchmarks.push_back(wrong_row(report.records[0], 2));
-  judge(report);
-  expect_verdict(report, JudgedStatus::kInconclusive, 2);
-  EXPECT_THAT(report.records[0].judged.reason, HasSubstr("not confirmed"));
-  // Another case of the same round is the same process's word.
-  report.benchmarks.push_back(wrong_row(report.records[0], 2));
-  judge(report);
-  expect_verdict(report, JudgedStatus::kInconclusive, 2);
-  report.benchmarks.push_back(wrong_row(report.records[0], 4));
-  judge(report);
-  expect_verdict(report, JudgedStatus::kFail, 1);
-  EXPECT_THAT(codes(report), ElementsAre("SDC-01"));
-}
-
-TEST(Judge, WithoutALimitOrWithAnAbsurdFloorNothingPasses) {
-  Report report = sample_report(1);
-  report.limits.clear();
-  judge(report);
-  expect_verdict(report, JudgedStatus::kInconclusive, 2);
-  report = sample_report(1);
-  report.targets[0].targets[0].floor = 1e-9;
-  judge(report);
-  expect_verdict(report, JudgedStatus::kInconclusive, 2);
-}
-
-TEST(Judge, ARecordOfNoCardAndAPlanForNoGpuAreMissing) {
-  Report report = sample_report(1);
-  report.records[0].device.sku.reset();
-  judge(report);
-  expect_verdict(report, JudgedStatus::kInconclusive, 2);
-  report = sample_report(1);
-  report.plan.gpus = {"GPU-none"};
-  judge(report);
-  expect_verdict(report, JudgedStatus::kInconclusive, 2);
-}
-
-TEST(Judge, IncompleteIsAtBestInconclusive) {
-  Report report = sample_report(1);
-  report.complete = false;
-  judge(report);
-  expect_verdict(report, JudgedStatus::kInconclusive, 2);
-  set_values(report, kBf16, 0, kGrosslySlow);
-  judge(report);
-  expect_verdict(report, JudgedStatus::kFail, 1);
-}
-
-TEST(Judge, NoGpu) {
-  Report report = sample_report(0);
-  judge(report);
-  expect_verdict(report, JudgedStatus::kNotMeasured, 2);
-  EXPECT_EQ(report.verdict->summary, "No GPU was judged.");
-  ASSERT_THAT(codes(report), ElementsAre("GPU-01"));
-  EXPECT_EQ(report.faults[0].severity, Severity::kNotJudged);
-}
-
-TEST(Judge, EmptyReport) {
-  Report report;
-  judge(report);
-  expect_verdict(report, JudgedStatus::kNotMeasured, 2);
-}
-
-TEST(Judge, GpuOnTheBusWithoutNvml) {
-  Report report = sample_report(0);
-  report.inventory.pci_gpus = {"0000:19:00.0"};
-  judge(report);
-  expect_verdict(report, JudgedStatus::kNotMeasured, 2);
-  EXPECT_THAT(codes(report), ElementsAre("UNK-01"));
-}
-
-TEST(Judge, UnknownCardIsNotJudged) {
-  Report report = sample_report(2);
-  GpuInventory& gpu = report.inventory.gpus[1];
-  gpu.name = "NVIDIA H20";
-  gpu.sku.reset();
-  for (Record& record : report.records) {
-    if (record.device.uuid != gpu.uuid) continue;
-    record.device.name = gpu.name;
-    record.device.sku.reset();
-  }
-  judge(report);
-  expect_verdict(report, JudgedStatus::kInconclusive, 2);
-  ASSERT_EQ(unjudged_gpus(report).size(), 1U);
-  EXPECT_EQ(unjudged_gpus(report)[0].reason, "GPU 1: no targets for \"NVIDIA H20\"");
-  EXPECT_EQ(record_of(report, kBf16, 1).judged.status, JudgedStatus::kInfo);
-  EXPECT_EQ(record_of(report, kBf16, 0).judged.status, JudgedStatus::kPass);
-}
-
-TEST(Judge, RecordsWithoutAnyTargetAreNotJudged) {
-  Report report = sample_report(1);
-  report.targets.clear();
-  judge(report);
-  expect_verdict(report, JudgedStatus::kNotMeasured, 2);
-  report = sample_report(1);
-  report.targets[0].targets.clear();
-  judge(report);
-  expect_verdict(report, JudgedStatus::kNotMeasured, 2);
-}
-
-TEST(Judge, MigSlicesAreNamedAndNeverJudged) {
-  Report report = sample_report(2);
-  GpuInventory& gpu = report.inventory.gpus[1];
-  gpu.mig = true;
-  gpu.mig_slices = {{"MIG-aaaa", "NVIDIA H200 MIG 3g.71gb"}};
-  set_values(report, kBf16, 1, {300, 301, 302, 303, 304});
-  record_of(report, kFp8, 1).device.uuid = "MIG-aaaa";
-  judge(report);
-  expect_verdict(report, JudgedStatus::kInconclusive, 2);
-  ASSERT_THAT(codes(report), ElementsAre("ENV-01"));
-  EXPECT_THAT(report.faults[0].title, HasSubstr("NVIDIA H200 MIG 3g.71gb MIG-aaaa"));
-  EXPECT_EQ(record_of(report, kBf16, 1).judged.status, JudgedStatus::kInfo);
-  EXPECT_EQ(record_of(report, kFp8, 1).judged.status, JudgedStatus::kInfo);
-  EXPECT_EQ(record_of(report, kBf16, 0).judged.status, JudgedStatus::kPass);
-}
-
-TEST(Judge, ABusyGpuDoesNotFail) {
-  Report report = sample_report(1);
-  report.inventory.gpus[0].processes = {{4242, 5'000'000'000}};
-  set_values(report, kBf16, 0, kGrosslySlow);
-  judge(report);
-  expect_verdict(report, JudgedStatus::kInconclusive, 2);
-  ASSERT_THAT(codes(report), ElementsAre("ENV-01"));
-  EXPECT_THAT(report.faults[0].explains, ElementsAre(kBf16));
-  EXPECT_EQ(record_of(report, kBf16, 0).judged.status, JudgedStatus::kInconclusive);
-}
-
 TEST(Judge, WarningsDoNotChangeTheExit) {
   Report report = sample_report(1);
   report.inventory.gpus[0].after.pcie_replays = 3;
@@ -474,21 +190,6 @@ TEST(Judge, ThermalSlowdownExplains) {
   judge(report);
   expect_verdict(report, JudgedStatus::kFail, 1);
   EXPECT_THAT(codes(report), ElementsAre("THM-01"));
-}
-
-TEST(Judge, WithoutNvmlTheRowsAreStillJudged) {
-  Report report = sample_report(1);
-  report.inventory.gpus.clear();
-  report.inventory.nvml.reset();
-  report.inventory.nvml_error = "libnvidia-ml.so.1: not found";
-  judge(report);
-  expect_verdict(report, JudgedStatus::kInconclusive, 2);
-  EXPECT_THAT(codes(report), ElementsAre("UNK-01"));
-  EXPECT_EQ(record_of(report, kBf16, 0).judged.status, JudgedStatus::kPass);
-  set_values(report, kBf16, 0, kGrosslySlow);
-  judge(report);
-  ASSERT_THAT(codes(report), ElementsAre("UNK-01", "PRF-01"));
-  EXPECT_TRUE(report.faults[1].scope.uuid);
 }
 
 // Judged by more rows than were planned, the rule asks for more runs instead of promising less.
@@ -525,16 +226,6 @@ TEST(Judge, SpreadIsAWarningOfTheVerdict) {
   judge(report);
   EXPECT_THAT(read.judged.warnings, IsEmpty());
   EXPECT_THAT(read.warnings, ElementsAre("stalls"));
-}
-
-TEST(Judge, ATargetOfAnotherPipeDecidesNothing) {
-  Report report = sample_report(1);
-  report.targets[0].targets[0].pipe = "tf32";
-  judge(report);
-  expect_verdict(report, JudgedStatus::kInconclusive, 2);
-  EXPECT_EQ(record_of(report, kBf16, 0).judged.reason,
-            "the target is for pipe 'tf32', the record ran on 'bf16'");
-  EXPECT_THAT(undecided_rows(report), IsEmpty());
 }
 
 TEST(Judge, ALostGpuFails) {
