@@ -14,6 +14,10 @@ namespace {
 
 // Clocks and timers are read with this error; anything beyond it did not happen.
 constexpr double kPlausibleShare = 1.01;
+// A card's own highest clock that lies further above the data sheet's is a reading that cannot be:
+// believed, it would let any figure pass.
+constexpr double kHighestOfSheet = 1.1;
+
 const GpuSpec* spec_of(const Report& report, const Record& record) {
   for (const GpuSpec& spec : report.limits) {
     if (record.device.sku == spec.sku) return &spec;
@@ -46,8 +50,13 @@ Limit dram_limit(const GpuSpec& spec, const GpuInventory* gpu, const Record& rec
     return limit;
   }
   if (gpu->memory_clock_max_mhz) {
-    limit.highest = std::max(spec.dram_gb_per_s,
-                             dram_peak_gb_per_s(*gpu->memory_clock_max_mhz, *gpu->memory_bus_bits));
+    const double peak = dram_peak_gb_per_s(*gpu->memory_clock_max_mhz, *gpu->memory_bus_bits);
+    if (peak <= kHighestOfSheet * spec.dram_gb_per_s) {
+      limit.highest = std::max(spec.dram_gb_per_s, peak);
+    } else {
+      add_reason(limit, fmt::format("implausible: {} MHz memory clock at most on {} bits",
+                                    *gpu->memory_clock_max_mhz, *gpu->memory_bus_bits));
+    }
   } else {
     add_reason(limit, "highest memory clock unread: the data sheet alone");
   }
@@ -75,7 +84,9 @@ Limit compute_limit(const GpuSpec& spec, const GpuInventory* gpu, const Record& 
   }
   const auto tflops_at = [&](double mhz) { return spec.sm_count * rate->second * mhz / 1e6; };
   const double reported = gpu != nullptr ? gpu->sm_clock_max_mhz.value_or(0) : 0;
-  limit.highest = tflops_at(std::max(spec.max_clock_mhz, reported));
+  const bool believed = reported <= kHighestOfSheet * spec.max_clock_mhz;
+  limit.highest = tflops_at(believed ? std::max(spec.max_clock_mhz, reported) : spec.max_clock_mhz);
+  if (!believed) add_reason(limit, fmt::format("implausible: {} MHz SM clock at most", reported));
   // The processors count their own cycles over the timed windows; NVML reads now and then.
   std::optional<double> clock_mhz = record.sm_clock_mhz;
   if (!clock_mhz && record.telemetry.sm_clock_mhz) clock_mhz = record.telemetry.sm_clock_mhz->mean;
@@ -93,6 +104,10 @@ Limit limit_of(const Report& report, const Record& record, const Metric& metric)
   const std::string& pipe = record.work.pipe;
   if (record.device.is_host() || pipe == "host_memory") {
     limit.reason = "no limit is known for the host";
+    return limit;
+  }
+  if (pipe == "l2") {
+    limit.reason = "no limit is known for the L2";
     return limit;
   }
   const GpuSpec* spec = spec_of(report, record);

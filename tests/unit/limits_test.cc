@@ -34,6 +34,20 @@ TEST(Limits, NvmlsHigherClockRaisesTheHighest) {
   EXPECT_DOUBLE_EQ(*record_of(report, kBf16, 0).limit.highest, 132 * 4096 * 2100.0 / 1e6);
 }
 
+// Else any figure would be below the limit.
+TEST(Limits, AHighestClockThatCannotBeIsNotBelieved) {
+  Report report = sample_report(1);
+  report.inventory.gpus[0].sm_clock_max_mhz = 9999;
+  report.inventory.gpus[0].memory_clock_max_mhz = 9999;
+  set_values(report, kRead, 0, {9000, 9001, 9002, 9003, 9004});
+  derive_limits(report);
+  EXPECT_DOUBLE_EQ(*record_of(report, kBf16, 0).limit.highest, 132 * 4096 * 1980.0 / 1e6);
+  EXPECT_THAT(record_of(report, kBf16, 0).limit.reason, HasSubstr("implausible: 9999 MHz"));
+  EXPECT_DOUBLE_EQ(*record_of(report, kRead, 0).limit.highest, 4800);
+  EXPECT_THAT(record_of(report, kRead, 0).limit.reason, HasSubstr("implausible: 9999 MHz"));
+  EXPECT_EQ(record_of(report, kRead, 0).status, RecordStatus::kInvalid);
+}
+
 TEST(Limits, DramTakesTheLargerOfNvmlAndTheSheet) {
   Report report = sample_report(1);
   derive_limits(report);
@@ -78,6 +92,14 @@ TEST(Limits, UnknownCardPipeOrUnit) {
   for (const auto& id : {kBf16, kFp8, kRead}) {
     EXPECT_FALSE(record_of(report, id, 0).limit.share_of_datasheet) << id;
   }
+}
+
+TEST(Limits, TheL2HasNone) {
+  Report report = sample_report(1);
+  record_of(report, kRead, 0).work.pipe = "l2";
+  derive_limits(report);
+  EXPECT_EQ(record_of(report, kRead, 0).limit.reason, "no limit is known for the L2");
+  EXPECT_FALSE(record_of(report, kRead, 0).limit.highest.has_value());
 }
 
 TEST(Limits, AboveTheSheetAloneIsLegalInABurst) {
