@@ -177,15 +177,32 @@ std::optional<double> clock_of(const Record& record) {
   return telemetry.sm_clock_mhz->max;
 }
 
+// The highest clock that a loaded card of this kind reaches: what NVML says, but no more than its
+// data sheet (gaming and workstation cards declare what none of them ever reaches).
+struct FullClock {
+  double mhz = 0;
+  bool known = false;  // there is a data sheet
+};
+std::optional<FullClock> full_clock(const Report& report, const GpuInventory& gpu) {
+  if (!gpu.sm_clock_max_mhz) return std::nullopt;
+  for (const GpuSpec& spec : report.limits) {
+    if (gpu.sku == spec.sku) {
+      return FullClock{std::min<double>(*gpu.sm_clock_max_mhz, spec.max_clock_mhz), true};
+    }
+  }
+  return FullClock{static_cast<double>(*gpu.sm_clock_max_mhz), false};
+}
+
 void LoadFaults::check_clock(const GpuInventory& gpu) {
-  if (!gpu.sm_clock_max_mhz) return;
+  const std::optional<FullClock> full = full_clock(report_, gpu);
+  if (!full) return;
   double highest = 0;
   bool by_setting = false;
   std::vector<std::string> ids;
   for (const Record& record : report_.records) {
     if (record.device.uuid != gpu.uuid) continue;
     const std::optional<double> clock = clock_of(record);
-    if (!clock || *clock >= kBurstClockShare * *gpu.sm_clock_max_mhz || is_explained(record)) {
+    if (!clock || *clock >= kBurstClockShare * full->mhz || is_explained(record)) {
       continue;
     }
     highest = std::max(highest, *clock);
@@ -197,8 +214,12 @@ void LoadFaults::check_clock(const GpuInventory& gpu) {
       by_setting ? "by the application clocks that are set" : "and the card names no reason";
   Fault& fault = add("CLK-01", gpu,
                      fmt::format("{}: clock held at {:.0f} of {:.0f} MHz under load, {}",
-                                 name_of(gpu), highest, *gpu.sm_clock_max_mhz, cause),
+                                 name_of(gpu), highest, full->mhz, cause),
                      std::move(ids));
+  if (!full->known) {
+    fault.severity = Severity::kWarn;
+    fault.confidence = "suspected";
+  }
   const std::string part = gpu.bus_id.value_or(std::to_string(gpu.index));
   fault.actions.front() = fmt::format("nvidia-smi -i {} {}", part, by_setting ? "-rac" : "-rgc");
 }

@@ -32,6 +32,17 @@ TEST(Load, OneReadingOfASlowdownIsAWarning) {
   EXPECT_EQ(report.verdict->exit_code, 0);
 }
 
+// 1 % of a row's samples make no row 25 % slow.
+TEST(Load, AWarningExplainsNoFail) {
+  Report report = sample_report(1);
+  record_of(report, kBf16, 0).telemetry.event_reasons["sw_thermal_slowdown"] = 0.01;
+  set_values(report, kBf16, 0, {500, 501, 502, 503, 504});
+  judge(report);
+  EXPECT_EQ(report.verdict->exit_code, 1);
+  EXPECT_THAT(codes(report.faults), ElementsAre("THM-01", "PRF-01"));
+  EXPECT_THAT(report.verdict->summary, HasSubstr("1 fault: 1 hardware suspect"));
+}
+
 TEST(Load, PowerBrakeAndThermalSlowdown) {
   Report report = sample_report(2);
   record_of(report, kBf16, 1).telemetry.event_reasons["hw_power_brake_slowdown"] = 0.3;
@@ -158,6 +169,23 @@ TEST_F(HeldClock, WhatExplainsIt) {
   row.conditions.clocks = Clocks::kFree;
   row.work.operations = 0;
   EXPECT_THAT(check_load(report), IsEmpty()) << "memory does not need the clock";
+}
+
+// What a card declares and what such cards reach are two things.
+TEST_F(HeldClock, IsHeldAgainstWhatSuchCardsReach) {
+  row.telemetry.sm_clock_mhz = Range{1965, 1975, 1980};
+  report.inventory.gpus[0].sm_clock_max_mhz = 3105;
+  EXPECT_THAT(check_load(report), IsEmpty()) << "the data sheet says 1980";
+  report.inventory.gpus[0].sm_clock_max_mhz = 1755;
+  row.telemetry.sm_clock_mhz = Range{1740, 1750, 1755};
+  EXPECT_THAT(check_load(report), IsEmpty()) << "a board that is sold slower";
+}
+
+TEST_F(HeldClock, OfACardThatNobodyKnowsIsAWarning) {
+  report.inventory.gpus[0].sku.reset();
+  const std::vector<Fault> faults = check_load(report);
+  ASSERT_THAT(codes(faults), ElementsAre("CLK-01"));
+  EXPECT_EQ(faults[0].severity, Severity::kWarn);
 }
 
 struct XidCase {
