@@ -17,6 +17,7 @@ namespace {
 
 constexpr double kTelemetryPeriod_s = 0.005;
 constexpr double kWarmSpell_s = 0.02;
+constexpr double kMostEstimate_s = 0.2;
 constexpr int kProfiledSamples = 3;
 
 class CaseRun {
@@ -46,7 +47,9 @@ class CaseRun {
     record_.telemetry = sampler_->stop(windows_);
     add_deltas(record_.telemetry, before, bench_.sensor.counters());
     summarise_samples();
-    if (sound) (void)verify_all();
+    if (sound && verify_all() && !(record_.timing.median_s > 0)) {
+      throw std::runtime_error("the timer saw no time pass: half of the samples are of 0 s");
+    }
   }
 
  private:
@@ -127,9 +130,21 @@ class CaseRun {
     return true;
   }
 
+  // A timer that gives what is no time (a clock that went back) ends the case: neither a plan nor a
+  // report can rest on it.
+  std::vector<double> sampled(int samples, int per_sample) {
+    std::vector<double> seconds = bench_.timer.sample(samples, per_sample, launcher());
+    for (const double s : seconds) {
+      if (!std::isfinite(s) || s < 0) {
+        throw std::runtime_error(fmt::format("the timer gave {} s, which is no time", s));
+      }
+    }
+    return seconds;
+  }
+
   LaunchCost cost_of(int samples, int per_sample) {
     const double start = now_s();
-    const std::vector<double> seconds = bench_.timer.sample(samples, per_sample, launcher());
+    const std::vector<double> seconds = sampled(samples, per_sample);
     const double wall_s = (now_s() - start) / (samples * per_sample);
     const double timed_s = std::max(*std::min_element(seconds.begin(), seconds.end()), 1e-7);
     return {timed_s, std::max(timed_s, wall_s)};
@@ -140,7 +155,9 @@ class CaseRun {
     // Of a short launch the wait for its end is most of the wall time, until they come in batches.
     constexpr double kBatch_s = 0.002;
     if (cost.wall_s > kBatch_s) return cost;
-    return cost_of(1, std::min(bench_.timer.capacity(), static_cast<int>(kBatch_s / cost.timed_s)));
+    // The timer may see next to nothing of it: then the wall time bounds the batch.
+    const double launches = std::min(kBatch_s / cost.timed_s, kMostEstimate_s / cost.wall_s);
+    return cost_of(1, std::clamp(static_cast<int>(launches), 1, bench_.timer.capacity()));
   }
 
   void rest(double seconds) {
@@ -164,7 +181,6 @@ class CaseRun {
 
   void settle(const LaunchCost& cost) {
     Settling settling(bench_.settled ? bench_.budget.resettle : bench_.budget.settle);
-    bench_.settled = true;
     std::optional<std::string> why;
     while (!why) {
       bench_.timer.start_clock();
@@ -175,6 +191,7 @@ class CaseRun {
       why = settling.reached(elapsed_s());
       if (!why && elapsed_s() >= bench_.budget.cap_s) why = "wall-time cap";
     }
+    bench_.settled = true;  // not before: a case that broke meanwhile has warmed up nothing
     record_.warm_up.stop_reason = *why;
   }
 
@@ -189,13 +206,19 @@ class CaseRun {
     Spell result;
     const std::vector<int> slots = next_slots(samples * rule.per_sample);
     for (const int slot : slots) case_->poison(slot);
+    // Launches that became far slower than was planned end at the cap as well, but not before each
+    // slot that was poisoned is written again.
+    const auto may_end = [&] {
+      const std::size_t launches =
+          result.samples_s.size() * static_cast<std::size_t>(rule.per_sample);
+      return launches >= slots.size() && elapsed_s() >= bench_.budget.cap_s;
+    };
     const int at_once = std::max(1, bench_.timer.capacity() / rule.per_sample);
     bench_.timer.start_clock();
     result.window.begin_s = now_s();
-    while (static_cast<int>(result.samples_s.size()) < samples) {
+    while (static_cast<int>(result.samples_s.size()) < samples && !may_end()) {
       const int left = samples - static_cast<int>(result.samples_s.size());
-      const std::vector<double> some =
-          bench_.timer.sample(std::min(at_once, left), rule.per_sample, launcher());
+      const std::vector<double> some = sampled(std::min(at_once, left), rule.per_sample);
       result.samples_s.insert(result.samples_s.end(), some.begin(), some.end());
     }
     sampler_->read_now();

@@ -5,8 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
+#include <limits>
 #include <thread>
 
 #include "bench/harness/sampler.h"
@@ -40,7 +42,7 @@ class FakeTimer : public Timer {
                                            const LaunchFunction& launch) override {
     for (int i = 0; i < samples * per_sample; ++i) launch(i);
     clock_.advance(samples * per_sample * (launch_s + untimed_s));
-    return std::vector<double>(static_cast<std::size_t>(samples), launch_s);
+    return std::vector<double>(static_cast<std::size_t>(samples), gives.value_or(launch_s));
   }
   void wait() override {}
   void begin_case(const std::string& id) override { began = id; }
@@ -50,7 +52,8 @@ class FakeTimer : public Timer {
   int most_launches = 200;
   std::function<std::optional<double>()> mhz = [] { return 1500.0; };
   double launch_s = 0.001;
-  double untimed_s = 0;  // wall time a launch that no event sees
+  std::optional<double> gives;  // instead of launch_s
+  double untimed_s = 0;         // wall time a launch that no event sees
 
  private:
   FakeClock& clock_;
@@ -60,6 +63,10 @@ class FakeSensor : public Sensor {
  public:
   [[nodiscard]] SensorReading read() override {
     SensorReading reading;
+    if (lost) {
+      reading.unknown["sm_clock_mhz"] = "GPU is lost";
+      return reading;
+    }
     reading.sm_clock_mhz = mhz.load();
     reading.unknown["power_w"] = "nvmlDeviceGetPowerUsage: Not Supported";
     return reading;
@@ -72,12 +79,16 @@ class FakeSensor : public Sensor {
   }
   std::atomic<double> mhz = 1500;
   int reads = 0;
+  std::atomic<bool> lost = false;
 };
 
 // Counts launches; `on_launch` and `on_verify` plant what goes wrong.
 struct Script {
   std::vector<int> launched;
   int poisoned = 0;
+  int slots = 2;
+  std::function<void(int slot)> on_poison = [](int) {};
+  std::function<void(int slot)> on_slot = [](int) {};
   std::function<void(int launch)> on_launch = [](int) {};
   std::function<bool(int attempt)> sound = [](int) { return true; };
   std::function<std::uint64_t(int slot)> hash = [](int slot) { return 7U + slot; };
@@ -86,12 +97,16 @@ struct Script {
 class FakeCase : public Case {
  public:
   explicit FakeCase(Script& script) : script_(script) {}
-  [[nodiscard]] int slots() const override { return 2; }
+  [[nodiscard]] int slots() const override { return script_.slots; }
   void launch(int slot) override {
     script_.on_launch(static_cast<int>(script_.launched.size()));
     script_.launched.push_back(slot);
+    script_.on_slot(slot);
   }
-  void poison(int) override { ++script_.poisoned; }
+  void poison(int slot) override {
+    ++script_.poisoned;
+    script_.on_poison(slot);
+  }
   [[nodiscard]] Verification verify(int slot, int attempt) override {
     const bool sound = script_.sound(attempt);
     return {sound ? VerificationStatus::kVerified : VerificationStatus::kWrong,
@@ -343,6 +358,94 @@ TEST_F(Measure, TheWallClockEndsWhatTheTimerDoesNotSee) {
   EXPECT_EQ(record.status, RecordStatus::kOk) << record.message;
   EXPECT_EQ(record.timing.stop_reason, "wall-time cap");
   EXPECT_LT(clock_.now_s() - start, 2.5 * Budget{}.cap_s);
+}
+
+// From 7 us to 20 ms a launch in the middle of the window: 2000 of them were planned.
+TEST_F(Measure, LaunchesThatBecomeFarSlowerEndAtTheCap) {
+  timer_.launch_s = 7e-6;
+  script_.on_launch = [&](int launch) {
+    if (launch == 300'000) timer_.launch_s = 0.02;
+  };
+  const double start = clock_.now_s();
+  const RunRecord record = measured(entry(Power::kSustained), bench());
+  EXPECT_EQ(record.status, RecordStatus::kOk) << record.message;
+  EXPECT_EQ(record.timing.stop_reason, "wall-time cap");
+  EXPECT_LT(clock_.now_s() - start, 1.5 * Budget{}.cap_s);
+}
+
+// The runner would not believe such a record; the program alone must not either.
+TEST_F(Measure, ATimerThatSeesNoTimePassIsAnErrorInBoundedTime) {
+  timer_.launch_s = 0;
+  timer_.untimed_s = 0.0019;
+  timer_.most_launches = std::numeric_limits<int>::max();
+  const double start = clock_.now_s();
+  const RunRecord record = measured(entry(Power::kBurst), bench());
+  EXPECT_EQ(record.status, RecordStatus::kErrored);
+  EXPECT_THAT(record.message, HasSubstr("no time"));
+  EXPECT_LT(clock_.now_s() - start, 1.5 * Budget{}.cap_s);
+}
+
+TEST_F(Measure, WhatIsNoTimeIsAnError) {
+  for (const double no_time :
+       {-1e-3, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    timer_.gives = no_time;
+    const RunRecord record = measured(entry(Power::kBurst), bench());
+    EXPECT_EQ(record.status, RecordStatus::kErrored) << no_time;
+    EXPECT_THAT(record.message, HasSubstr("which is no time"));
+    EXPECT_NO_THROW((void)dump_json_line(to_json_value(record))) << "no NaN in a report";
+  }
+}
+
+TEST_F(Measure, ACaseThatBreaksWhileItSettlesHasSettledNothing) {
+  Bench one = bench();
+  script_.on_launch = [](int launch) {
+    if (launch == 20) throw std::runtime_error("planted");
+  };
+  RunRecord broken;
+  measure(entry(Power::kSustained), one, broken);
+  EXPECT_EQ(broken.status, RecordStatus::kErrored);
+  script_.on_launch = [](int) {};
+  RunRecord next;
+  measure(entry(Power::kSustained), one, next);
+  EXPECT_NEAR(next.warm_up.seconds, one.budget.settle.least_s, 0.05);
+}
+
+// The runner is gone while the case waits for its start.
+TEST_F(Measure, AProcessLostWhileItWaitsIsRecorded) {
+  Bench one = bench();
+  one.ready = [](const std::string&) { throw ProcessLost("the input closed"); };
+  RunRecord record;
+  EXPECT_THROW(measure(entry(Power::kBurst), one, record), ProcessLost);
+  EXPECT_EQ(record.status, RecordStatus::kErrored);
+  EXPECT_EQ(record.message, "the input closed");
+  EXPECT_TRUE(record.timing.samples_s.empty());
+}
+
+// Of more buffer sets than a spell has launches, those that it wrote are checked, no other.
+TEST_F(Measure, MoreSlotsThanLaunchesInASpell) {
+  script_.slots = 64;
+  timer_.launch_s = 0.004;
+  std::vector<bool> poisoned(64, false);
+  script_.on_poison = [&](int slot) { poisoned[static_cast<std::size_t>(slot)] = true; };
+  script_.on_slot = [&](int slot) { poisoned[static_cast<std::size_t>(slot)] = false; };
+  script_.hash = [&](int slot) {
+    return poisoned[static_cast<std::size_t>(slot)] ? 1U : 7U + slot;
+  };
+  const RunRecord record = measured(entry(Power::kBurst), bench());
+  EXPECT_EQ(record.status, RecordStatus::kOk) << record.message;
+  EXPECT_EQ(record.verification.repetitions, static_cast<int>(record.timing.samples_s.size()));
+  EXPECT_EQ(std::ranges::count(poisoned, true), 0);
+}
+
+// From the middle of the run on the card answers nothing: unknown with the reason, no figure of
+// before, and the time stands.
+TEST_F(Measure, ASensorThatFailsMidwayLeavesTheTime) {
+  script_.on_launch = [&](int launch) { sensor_.lost = launch > 1000; };  // it still warms up
+  const RunRecord record = measured(entry(Power::kSustained), bench());
+  EXPECT_EQ(record.status, RecordStatus::kOk) << record.message;
+  EXPECT_FALSE(record.telemetry.sm_clock_mhz.has_value());
+  EXPECT_EQ(record.telemetry.unknown.at("sm_clock_mhz"), "GPU is lost");
+  EXPECT_GT(record.timing.median_s, 0);
 }
 
 TEST(SamplePlan, BatchesShortLaunchesAndBoundsTheCount) {
