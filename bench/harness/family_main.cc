@@ -73,6 +73,7 @@ Options take_options(int& argc, char** argv) {
       options.filter = *benchmark_filter;
     } else if (const auto ids = value_of(argument, "--ids")) {
       options.ids = split(*ids);
+      if (options.ids.empty()) usage("--ids: names no case; --list prints them");
     } else if (const auto log = value_of(argument, "--log")) {
       options.log = *log;
     } else if (const auto round = value_of(argument, "--round")) {
@@ -192,6 +193,22 @@ class Session {
   std::string lost_;
 };
 
+// Google Benchmark's flags, those that its environment variables set too (BENCHMARK_FILTER), must
+// neither drop a case nor repeat one.
+void initialise_benchmark(int argc, char** argv) {
+  std::vector<char*> arguments(argv, argv + argc);
+  std::string filter = "--benchmark_filter=.*";
+  std::string repetitions = "--benchmark_repetitions=1";
+  arguments.push_back(filter.data());
+  arguments.push_back(repetitions.data());
+  arguments.push_back(nullptr);
+  int count = static_cast<int>(arguments.size()) - 1;
+  benchmark::Initialize(&count, arguments.data());
+  if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) {
+    usage(fmt::format("{}: unknown flag", arguments[1]));
+  }
+}
+
 ExitCode run_cases(const std::vector<CaseEntry>& cases, Session& session) {
   for (const CaseEntry& entry : cases) {
     benchmark::RegisterBenchmark(entry.info.id.c_str(),
@@ -200,7 +217,12 @@ ExitCode run_cases(const std::vector<CaseEntry>& cases, Session& session) {
         ->UseManualTime()
         ->Unit(benchmark::kMillisecond);
   }
-  benchmark::RunSpecifiedBenchmarks();
+  const std::size_t ran = benchmark::RunSpecifiedBenchmarks();
+  if (ran != cases.size()) {
+    throw Error(
+        ExitCode::kMeasurement,
+        fmt::format("{} of {} cases ran: unset BENCHMARK_* in the environment", ran, cases.size()));
+  }
   return session.outcome();
 }
 
@@ -215,10 +237,7 @@ ExitCode run_family(int argc, char** argv, const Options& options, const std::st
     throw Error(ExitCode::kNotJudged,
                 fmt::format("no case matches '{}'; --list prints them", options.filter));
   }
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
-    usage(fmt::format("{}: unknown flag", argv[1]));
-  }
+  initialise_benchmark(argc, argv);
   log.append({{"type", "process"},
               {"family", name},
               {"pid", getpid()},
@@ -238,7 +257,7 @@ ExitCode run_family(int argc, char** argv, const Options& options, const std::st
   if (options.waits) bench.ready = [&](const std::string& id) { wait_for_go(log, id); };
   if (options.profile) family.timer().start_profiling();
   Session session(std::move(bench), log);
-  ExitCode code = run_cases(cases, session);
+  const ExitCode code = run_cases(cases, session);
   if (!session.lost().empty()) throw Error(ExitCode::kMeasurement, session.lost());
   return code;
 }
