@@ -10,9 +10,8 @@
 //   tf32      2^-10: both inputs lose up to 2^-10 of themselves (2^-11 on average if cut off)
 //   bf16      2^-9: the output is rounded by up to 2^-9 of itself; over a Gaussian element half an
 //             unit in the last place has an r.m.s. of 2^-9 sigma at most
-//   fp8_e4m3  that of the BF16 output, and 2^-13 sqrt(k / 32): fast accumulation cuts the running
-//   sum
-//             to 13 bits of fraction after every 32 products, in a random walk
+//   fp8_e4m3  that of the BF16 output, and 2^-13 sqrt(k / 32): fast accumulation cuts the sum to
+//             13 bits of fraction after every 32 products, in a random walk
 //
 // The signs of a column block are random, so its error has s.d. e sigma sqrt(columns). Allowed is
 // kSigmas of that: of the 10^6 residuals of an 8192^3 check the largest is expected at 4.9 s.d.,

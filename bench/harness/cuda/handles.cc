@@ -12,6 +12,8 @@ namespace {
 // After one of these every later call of the process fails too; cudaDeviceReset would not bring
 // back what the libraries hold.
 bool is_sticky(cudaError_t error) {
+  // cudaErrorContained and cudaErrorTensorMemoryLeak, which the headers before CUDA 12.9 lack.
+  if (static_cast<int>(error) == 226 || static_cast<int>(error) == 721) return true;
   switch (error) {
     case cudaErrorIllegalAddress:
     case cudaErrorLaunchFailure:

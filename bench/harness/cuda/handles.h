@@ -17,8 +17,8 @@
 
 namespace assay {
 
-// Throws std::runtime_error "call: name (code): text at file:line", Skip for an allocation that
-// does not fit, and ProcessLost for an error after which the context is unusable.
+// Throws std::runtime_error "call: name (code): text at file:line", or ProcessLost for an error
+// after which the context is unusable.
 void check_cuda(cudaError_t error, const char* call,
                 const std::source_location& where = std::source_location::current());
 
@@ -68,6 +68,7 @@ class PinnedBuffer {
 class DeviceBuffer {
  public:
   DeviceBuffer() = default;
+  // Throws Skip if it does not fit.
   explicit DeviceBuffer(std::int64_t bytes);
   ~DeviceBuffer();
   DeviceBuffer(DeviceBuffer&& other) noexcept
