@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kTelemetryPeriod_s = 0.005;
 constexpr double kWarmSpell_s = 0.02;
-constexpr double kMostEstimate_s = 0.2;
+constexpr double kMostEstimate_s = 0.2;  // wall time of the estimate, about
 constexpr int kProfiledSamples = 3;
 
 class CaseRun {

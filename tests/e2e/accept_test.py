@@ -164,6 +164,13 @@ class Verdicts(Node):
         self.expect(self.run_assay("accept", FAKE_NVML_ECC=0), 1, "ECC-01")
         self.expect(self.run_assay("accept", FAKE_NVML_REMAP_FAILURE=1), 1, "MEM-03")
 
+    def test_what_the_driver_tells_of_the_run(self):
+        self.expect(self.run_assay("accept", FAKE_NVML_XID=79), 1, "GPU-03", "Xid 79")
+        self.expect(self.run_assay("accept", FAKE_NVML_XID=13), 0, "PASS", "1 warning", "Xid 13")
+
+    def test_a_card_that_somebody_else_uses_is_not_judged(self):
+        self.expect(self.run_assay("accept", FAKE_NVML_BUSY=1), 2, "ENV-01", "pid 4242")
+
 
 class ManyGpus(Node):
     """All at once, with a common start; alone only to localise."""
