@@ -69,14 +69,12 @@ class CaseRun {
   }
 
   bool first_check() {
-    const double start = now_s();
     const std::vector<int> slots = next_slots(case_->slots());
     for (const int slot : slots) case_->poison(slot);
     for (const int slot : slots) case_->launch(slot);
-    const bool sound = verify_all();
-    if (sound) hashes_ = case_->hash_outputs(slots);
-    record_.busy_s += now_s() - start;
-    if (!sound || hashes_.empty()) return sound;
+    if (!verify_all()) return false;
+    hashes_ = hashes_of(slots);
+    if (hashes_.empty()) return true;
     std::uint64_t all = 0;
     for (std::size_t i = 0; i < hashes_.size(); ++i) all = random_bits(all ^ hashes_[i], i);
     record_.verification.hash = fmt::format("{:016x}", all);
@@ -111,12 +109,17 @@ class CaseRun {
     return false;
   }
 
+  std::vector<std::uint64_t> hashes_of(const std::vector<int>& slots) {
+    const double start = now_s();
+    std::vector<std::uint64_t> hashes = case_->hash_outputs(slots);
+    record_.busy_s += now_s() - start;
+    return hashes;
+  }
+
   // Whether these slots hold what they held after the first check, bit for bit.
   bool unchanged(const std::vector<int>& slots) {
     if (hashes_.empty()) return true;
-    const double start = now_s();
-    const std::vector<std::uint64_t> found = case_->hash_outputs(slots);
-    record_.busy_s += now_s() - start;
+    const std::vector<std::uint64_t> found = hashes_of(slots);
     for (std::size_t i = 0; i < slots.size(); ++i) {
       const std::uint64_t expected = hashes_[static_cast<std::size_t>(slots[i])];
       if (found[i] != expected) {
