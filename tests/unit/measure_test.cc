@@ -9,30 +9,14 @@
 #include <atomic>
 #include <functional>
 #include <limits>
-#include <thread>
 
-#include "bench/harness/sampler.h"
 #include "bench/runner/plan.h"
+#include "tests/unit/fake_clock.h"
 
 namespace assay {
 namespace {
 
 using ::testing::HasSubstr;
-
-// Time passes only when somebody measures or sleeps. Read from the sampler's thread too.
-class FakeClock : public Clock {
- public:
-  [[nodiscard]] double now_s() const override { return now_; }
-  void sleep_s(double seconds) override {
-    advance(seconds);
-    slept_s += seconds;
-  }
-  void advance(double seconds) { now_ = now_ + seconds; }
-  double slept_s = 0;
-
- private:
-  std::atomic<double> now_ = 100;
-};
 
 class FakeTimer : public Timer {
  public:
@@ -461,44 +445,6 @@ TEST(SamplePlan, BatchesShortLaunchesAndBoundsTheCount) {
   EXPECT_EQ(plan(1.0, 0.12).samples, budget.min_samples);
   EXPECT_LE(plan(1e-6, 10).max_samples, budget.max_samples);
   EXPECT_GT(plan(1e-300, 10).per_sample, 0) << "no overflow";
-}
-
-TEST(Telemetry, RangesAndReasonsOverTheReadings) {
-  std::vector<SensorReading> readings(4);
-  for (std::size_t i = 0; i < 4; ++i)
-    readings[i].sm_clock_mhz = 1400 + 100 * static_cast<double>(i);
-  readings[2].sm_clock_mhz.reset();
-  readings[0].event_reasons = {"sw_power_cap"};
-  const Telemetry telemetry = summarise(readings);
-  EXPECT_EQ(telemetry.samples, 4);
-  EXPECT_EQ(telemetry.sm_clock_mhz->min, 1400);
-  EXPECT_EQ(telemetry.sm_clock_mhz->max, 1700);
-  EXPECT_NEAR(telemetry.sm_clock_mhz->mean, (1400 + 1500 + 1700) / 3.0, 1e-9);
-  EXPECT_EQ(telemetry.event_reasons.at("sw_power_cap"), 0.25);
-  EXPECT_FALSE(telemetry.power_w.has_value());
-}
-
-TEST(Telemetry, IsCutToTheWindows) {
-  FakeSensor sensor;
-  FakeClock clock;
-  TelemetrySampler sampler(sensor, clock, 10);
-  while (!sampler.latest()) std::this_thread::yield();  // its thread's one reading, before all
-  const auto read_at = [&](double mhz) {
-    clock.advance(1);
-    sensor.mhz = mhz;
-    const double begin_s = clock.now_s();
-    sampler.read_now();
-    return Window{begin_s, clock.now_s()};
-  };
-  const Window first = read_at(1000);
-  (void)read_at(700);
-  const Window third = read_at(1200);
-  EXPECT_EQ(sampler.mean_sm_clock_mhz(third), 1200);
-  EXPECT_FALSE(sampler.mean_sm_clock_mhz({0, 1}).has_value());
-  EXPECT_TRUE(sampler.latest().has_value());
-  const Telemetry telemetry = sampler.stop({first, third});
-  EXPECT_EQ(telemetry.samples, 2);
-  EXPECT_EQ(telemetry.sm_clock_mhz->mean, 1100);
 }
 
 }  // namespace
