@@ -102,6 +102,7 @@ std::string unfit(const Record& record, const Target& target, const Metric* metr
       return fmt::format("the floor is outside 0.25-1.00 of the limit {:g}", *sheet);
     }
   }
+  if (std::string why = why_no_burst(record); !why.empty()) return why;
   if (record.limit.share_at_clock && !(*record.limit.share_at_clock <= kHighestShareAtClock)) {
     return fmt::format("{:.2f} x the limit at the measured clock: check dtype, data and sparsity",
                        *record.limit.share_at_clock);

@@ -7,6 +7,7 @@
 
 #include "reports/format_text.h"
 #include "reports/judge.h"
+#include "reports/judge_rows.h"
 #include "reports/merge.h"
 
 namespace assay {
@@ -151,29 +152,15 @@ std::string implausible(const Metric& metric, const Limit& limit) {
   return {};
 }
 
-// A card that has not cooled since the case before starts its burst below full clock, as the driver
-// grants it.
-void warn_if_no_burst(Record& record) {
-  const Limit& limit = record.limit;
-  const auto& granted = record.telemetry.sm_clock_mhz;
-  if (record.conditions.power != Power::kBurst || record.work.operations <= 0 || !granted ||
-      !limit.at_clock || !limit.highest) {
-    return;
-  }
-  const double highest_mhz = *limit.clock_mhz * *limit.highest / *limit.at_clock;
-  if (granted->mean >= kBurstClockShare * highest_mhz) return;
-  record.judged.warnings.push_back(
-      fmt::format("not at full clock: {:.0f} MHz on average, a burst needs {} of {:.0f}",
-                  granted->mean, kBurstClockShare, highest_mhz));
-}
-
 void derive(const Report& report, Record& record) {
   for (auto& [name, metric] : record.metrics) close_metric(metric);
   const Metric* metric = primary_metric(record);
   record.limit = metric != nullptr ? limit_of(report, record, *metric) : Limit{};
   if (metric == nullptr) record.limit.reason = "not measured";
   record.judged.warnings.clear();
-  warn_if_no_burst(record);
+  if (const std::string why = why_no_burst(record); !why.empty()) {
+    record.judged.warnings.push_back(why);
+  }
   if (record.status != RecordStatus::kOk && record.status != RecordStatus::kInvalid) return;
 
   if (is_wrong(record)) {
@@ -187,6 +174,19 @@ void derive(const Report& report, Record& record) {
 }
 
 }  // namespace
+
+std::string why_no_burst(const Record& record) {
+  const Limit& limit = record.limit;
+  const auto& granted = record.telemetry.sm_clock_mhz;
+  if (record.conditions.power != Power::kBurst || record.work.operations <= 0 || !granted ||
+      !limit.at_clock || !limit.highest) {
+    return {};
+  }
+  const double highest_mhz = *limit.clock_mhz * *limit.highest / *limit.at_clock;
+  if (granted->mean >= kBurstClockShare * highest_mhz) return {};
+  return fmt::format("not at full clock: {:.0f} MHz on average, a burst needs {} of {:.0f}",
+                     granted->mean, kBurstClockShare, highest_mhz);
+}
 
 void derive_limits(Report& report) {
   for (Record& record : report.records) derive(report, record);
