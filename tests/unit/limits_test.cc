@@ -202,6 +202,8 @@ TEST(Limits, TheDevicesOwnClockComesBeforeNvmls) {
   derive_limits(report);
   EXPECT_THAT(record.judged.warnings.at(0),
               HasSubstr("1800 MHz on average, a burst needs 0.97 of"));
+  judge(report);
+  EXPECT_EQ(record.judged.status, JudgedStatus::kInconclusive) << "no burst, no verdict on one";
 }
 
 TEST(Limits, FarAboveTheBestFigureKnownIsNotAPass) {
