@@ -30,9 +30,10 @@ namespace assay {
   return fmt::format("{}", fmt::join(parts, separator));
 }
 
-// For a message of one line, whatever a user's text held.
+// For a message of one line, whatever a user's text or a program's output held: no control
+// character ends it, moves a terminal's cursor or hides what follows.
 [[nodiscard]] inline std::string one_line(std::string text) {
-  for (char& c : text) c = c == '\n' || c == '\r' ? ' ' : c;
+  for (char& c : text) c = (c >= 0 && c < ' ') || c == '\x7f' ? ' ' : c;
   return text;
 }
 
