@@ -115,6 +115,8 @@ class SuiteRun {
       if (!request_.gpus.empty()) report_.plan.gpus.push_back(gpu->uuid);
       if (gpu->mig.value_or(false)) {
         note(fmt::format("GPU {} is divided by MIG: not measured", gpu->index));
+      } else if (!has_own_uuid(report_.inventory, *gpu)) {
+        note(fmt::format("GPU {} has no UUID of its own: not measured", gpu->index));
       } else {
         gpus_.push_back(ref_of(*gpu));
       }
