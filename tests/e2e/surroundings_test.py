@@ -51,9 +51,11 @@ class Streams(Surroundings):
         self.assertEqual(self.shell("$A list >&-").returncode, 3)
 
     def test_control_characters_of_a_program_reach_no_terminal(self):
-        result = self.shell("$A accept", fault="skip:\033[2J\tno device")
-        self.expect(result, 2, "no device")
-        self.assertNotIn("\033", result.stderr)
+        result = self.shell("$A accept", fault="skip:\033[2J\tno device\nPASS")
+        self.expect(result, 2, "no device PASS")
+        markdown = self.run_assay("report", "out/report.json", "--md", "-")
+        for text in (result.stdout, result.stderr, markdown.stdout):
+            self.assertNotIn("\033", text)
 
 
 class Signals(Surroundings):
