@@ -34,7 +34,7 @@ ExitCode run_ab_command(const AbOptions& options) {
   const std::string text = options.format == Format::kJson
                                ? dump_json(render_ab_rows_json(result))
                                : render_ab(result, options.out + "/ab.json");
-  std::fputs(text.c_str(), stdout);
+  std::fwrite(text.data(), 1, text.size(), stdout);
   if (!result.failure.empty()) {
     std::fflush(stdout);
     std::fputs(("assay: " + result.failure + "\n").c_str(), stderr);

@@ -28,7 +28,7 @@ struct MeasureOptions {
 };
 // Gates, the suite, gates again, judge, print.
 ExitCode run_accept(const MeasureOptions& options);
-// Measure only: records without a verdict; 0 if every record is ok.
+// Measure only: records without a verdict; 0 if every run that was asked for is there and ok.
 ExitCode run_run(const MeasureOptions& options);
 
 struct AbOptions {

@@ -3,7 +3,9 @@
 
 // The command line: parses, calls a command of commands.h, and turns what it throws into one line
 // on stderr and an exit code. The help is the reference of the options.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -18,6 +20,7 @@
 
 #include "cli/commands.h"
 #include "reports/json_fields.h"
+#include "reports/text.h"
 
 namespace assay {
 namespace {
@@ -91,8 +94,8 @@ void add_accept(CLI::App& app, CommandLine& line) {
 }
 
 void add_run(CLI::App& app, CommandLine& line) {
-  CLI::App* command =
-      app.add_subcommand("run", "Measure a suite without a verdict; 0 if every record is ok");
+  CLI::App* command = app.add_subcommand(
+      "run", "Measure a suite without a verdict; 0 if no run is missing and all are ok");
   command->add_option("SUITE", line.run.suite, "Suite of configs/suites")
       ->required()
       ->type_name("");
@@ -188,8 +191,7 @@ void add_report(CLI::App& app, CommandLine& line) {
 }
 
 int usage_error(const std::string& what) {
-  const std::string one_line = what.substr(0, what.find('\n'));
-  fmt::print(stderr, "assay: {}; see assay --help\n", one_line);
+  fmt::print(stderr, "assay: {}; see assay --help\n", one_line(what.substr(0, what.find('\n'))));
   return static_cast<int>(ExitCode::kUsage);
 }
 
@@ -244,15 +246,23 @@ int run_program(int argc, char** argv) {
 namespace {
 
 // One line, whatever was in an argument; a closed or full stderr is no reason to die of.
-void complain(std::string message) {
-  std::replace_if(
-      message.begin(), message.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
-  std::fputs(("assay: " + message + "\n").c_str(), stderr);
+void complain(const std::string& message) {
+  std::fputs(("assay: " + assay::one_line(message) + "\n").c_str(), stderr);
+}
+
+// A standard stream that was closed is opened in the direction that it is not used in: reading and
+// writing still fail, but no file of ours gets its number and with it our progress lines.
+void hold_standard_streams() {
+  for (int number = 0; number <= 2; ++number) {
+    const bool closed = fcntl(number, F_GETFD) < 0;
+    if (closed) (void)open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  hold_standard_streams();
   try {
     return assay::run_program(argc, argv);
   } catch (const assay::Error& error) {

@@ -7,6 +7,8 @@
 #include <csignal>
 #include <cstdio>
 
+#include "reports/text.h"
+
 namespace assay {
 namespace {
 
@@ -15,6 +17,11 @@ std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 void interrupt(int) { interrupted = true; }
+
+// What was set to be ignored when we started (nohup, a shell's background job) stays ignored.
+void stop_on(int number) {
+  if (std::signal(number, interrupt) == SIG_IGN) std::signal(number, SIG_IGN);
+}
 
 }  // namespace
 
@@ -25,13 +32,15 @@ ProgressLine::~ProgressLine() {
 }
 
 void ProgressLine::operator()(const std::string& line) const {
-  std::fputs((terminal_ ? "\r\033[K" + line : line + "\n").c_str(), stderr);
+  const std::string text = one_line(line);
+  std::fputs((terminal_ ? "\r\033[K" + text : text + "\n").c_str(), stderr);
   std::fflush(stderr);
 }
 
 const std::atomic<bool>& stop_on_signals() {
-  std::signal(SIGINT, interrupt);
-  std::signal(SIGTERM, interrupt);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) stop_on(number);
+  // Whoever read our progress may have gone: that ends no measurement.
+  std::signal(SIGPIPE, SIG_IGN);
   return interrupted;
 }
 

@@ -27,7 +27,8 @@ class ProgressLine {
   bool terminal_;
 };
 
-// Becomes true on Ctrl-C and TERM: the running processes are ended and the result is written.
+// Becomes true on Ctrl-C, TERM and HUP: the running processes are ended and the result is written.
+// A closed pipe on stdout or stderr is no signal any more, but an error of that stream.
 [[nodiscard]] const std::atomic<bool>& stop_on_signals();
 
 }  // namespace assay

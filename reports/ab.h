@@ -64,7 +64,8 @@ struct AbValue {
 
 struct AbOutput {
   std::vector<AbValue> values;
-  int unreadable = 0;  // lines that begin an object and are no JSON, or no record
+  int unreadable = 0;     // lines that begin an object and are no JSON, or no record
+  bool too_many = false;  // rows: reading stopped
   // Of the last `end` line: what one of our binaries said that it would exit with, and why.
   std::optional<int> end_code;
   std::string end_message;

@@ -13,6 +13,12 @@
 namespace assay {
 namespace {
 
+// Longer ids and more rows are no benchmark's. The library's regular expressions recurse over an
+// id, and every row is compared with every other: without a bound, text could exhaust stack or
+// time.
+constexpr std::size_t kLongestId = 500;
+constexpr std::size_t kMostRows = 5000;
+
 std::string text_of(const Json& line, const char* key) {
   const auto found = line.find(key);
   return found != line.end() && found->is_string() ? found->get<std::string>() : "";
@@ -60,7 +66,7 @@ std::string id_of_operation(const Json& line) {
     parts = {op, dtype, shape_of(line), size};
   }
   std::erase(parts, "");
-  return join(parts, "/");
+  return one_line(join(parts, "/"));
 }
 
 void take_time(AbValue& value, double seconds) {
@@ -75,7 +81,7 @@ void take_time(AbValue& value, double seconds) {
 AbValue value_of_record(const Json& line) {
   const auto record = from_json_value<RunRecord>(line.at("record"), "record");
   AbValue value;
-  value.key = {record.id, record.device.uuid};
+  value.key = {one_line(record.id), record.device.uuid};
   value.status = record.status;
   value.message = record.message;
   value.conditions = record.conditions;
@@ -100,18 +106,37 @@ AbValue value_of_operation(const Json& line) {
   return value;
 }
 
+void add(AbValue value, AbOutput& output) {
+  if (value.key.id.size() > kLongestId) throw Error(ExitCode::kUsage, "the id is too long");
+  if (output.values.size() < kMostRows) {
+    output.values.push_back(std::move(value));
+  } else {
+    output.too_many = true;
+  }
+}
+
+// Where an object with a key begins: a console that shares the stream may have left a part of its
+// line before ours. npos: nowhere.
+std::size_t begin_of_object(std::string_view line) {
+  for (std::size_t i = line.find('{'); i != std::string_view::npos; i = line.find('{', i + 1)) {
+    const std::size_t next = line.find_first_not_of(" \t", i + 1);
+    if (next != std::string_view::npos && line[next] == '"') return i;
+  }
+  return std::string_view::npos;
+}
+
 void take_line(std::string_view text, AbOutput& output) {
   const Json line = parse_json(text, "stdout");
   if (!line.is_object()) return;
   const std::string type = text_of(line, "type");
   if (type == "record") {
-    output.values.push_back(value_of_record(line));
+    add(value_of_record(line), output);
   } else if (type == "end") {
     output.end_code = from_json_value<int>(line.at("exit_code"), "exit_code");
     output.end_message = text_of(line, "message");
   } else if (type.empty() && !text_of(line, "op").empty() &&
              (line.contains("ms") || line.contains("error"))) {
-    output.values.push_back(value_of_operation(line));
+    add(value_of_operation(line), output);
   }
 }
 
@@ -125,12 +150,13 @@ bool AbOutput::explains(int exit_code) const {
 
 AbOutput read_ab_output(std::string_view text) {
   AbOutput output;
-  for (const std::string& line : split(text, '\n')) {
-    // A console that shares the stream may have left a part of its line before ours.
-    const std::size_t begin = line.find("{\"");
-    if (begin == std::string::npos) continue;
+  while (!text.empty() && !output.too_many) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const std::size_t begin = begin_of_object(line);
+    if (begin == std::string_view::npos) continue;
     try {
-      take_line(std::string_view(line).substr(begin), output);
+      take_line(line.substr(begin), output);
     } catch (const std::exception&) {
       ++output.unreadable;  // its row will be missing, which is then said
     }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <regex>
 #include <set>
 
@@ -171,30 +172,58 @@ std::string with_message(const std::string& what, const std::string& message) {
   return message.empty() ? what : what + ": " + message;
 }
 
-std::optional<Trouble> trouble_of(const AbRun& run, const AbKey& key) {
+// A judged run with its values by row: searched through once a row, thousands would take minutes.
+struct Judged {
+  struct Printed {
+    const AbValue* first = nullptr;
+    int times = 0;
+  };
+  const AbRun* run = nullptr;
+  std::map<AbKey, Printed> rows;
+};
+using JudgedRuns = std::vector<Judged>;
+
+JudgedRuns judged_runs(const AbResult& result) {
+  JudgedRuns runs;
+  for (const AbRun& run : result.runs) {
+    if (!run.judged()) continue;
+    Judged& judged = runs.emplace_back();
+    judged.run = &run;
+    for (const AbValue& value : run.values) {
+      Judged::Printed& row = judged.rows[value.key];
+      if (row.times++ == 0) row.first = &value;
+    }
+  }
+  return runs;
+}
+
+std::optional<Trouble> trouble_of(const AbRun& run, const Judged::Printed& row) {
   const auto here = [&](ComparedStatus status, const std::string& what) {
     return Trouble{0, status, fmt::format("run {} of {}: {}", run.number, name_of(run.side), what)};
   };
-  const auto count = std::ranges::count(run.values, key, &AbValue::key);
-  if (count == 0) return here(ComparedStatus::kMissing, "no such row");
-  if (count > 1) return here(ComparedStatus::kDuplicate, fmt::format("{} rows of it", count));
-  const AbValue& value = *find_value(run, key);
+  if (row.times == 0) return here(ComparedStatus::kMissing, "no such row");
+  if (row.times > 1) {
+    return here(ComparedStatus::kDuplicate, fmt::format("{} rows of it", row.times));
+  }
+  const AbValue& value = *row.first;
   if (value.status == RecordStatus::kOk) return std::nullopt;
   const bool skipped = value.status == RecordStatus::kSkipped;
   return here(skipped ? ComparedStatus::kSkipped : ComparedStatus::kErrored,
               with_message(to_string(value.status), value.message));
 }
 
-Samples samples_of(const AbResult& result, Side side, const AbKey& key) {
+Samples samples_of(const JudgedRuns& runs, Side side, const AbKey& key) {
   Samples samples;
-  for (const AbRun& run : result.runs) {
-    if (run.side != side || !run.judged()) continue;
-    if (auto trouble = trouble_of(run, key)) {
+  for (const Judged& judged : runs) {
+    if (judged.run->side != side) continue;
+    const auto found = judged.rows.find(key);
+    const Judged::Printed row = found == judged.rows.end() ? Judged::Printed{} : found->second;
+    if (auto trouble = trouble_of(*judged.run, row)) {
       trouble->at = samples.seconds.size();
       samples.trouble = std::move(trouble);
       break;
     }
-    const AbValue& value = *find_value(run, key);
+    const AbValue& value = *row.first;
     samples.values.push_back(&value);
     samples.seconds.push_back(*value.time_s);
     samples.stalls += value.mean_s && *value.mean_s > (1 + kStall) * *value.time_s;
@@ -278,10 +307,10 @@ void judge_looks(AbRow& row, const InterleavedRule& rule, const Samples& base,
   row.open = false;
 }
 
-void judge_row(AbRow& row, const AbResult& result, const InterleavedRule& rule) {
+void judge_row(AbRow& row, const JudgedRuns& runs, const InterleavedRule& rule) {
   if (!row.base || !row.candidate) return;
-  const Samples base = samples_of(result, Side::kBase, *row.base);
-  const Samples candidate = samples_of(result, Side::kCandidate, *row.candidate);
+  const Samples base = samples_of(runs, Side::kBase, *row.base);
+  const Samples candidate = samples_of(runs, Side::kCandidate, *row.candidate);
   row.warnings.clear();
   row.open = true;
   if (const std::string difference = difference_of(base, candidate); !difference.empty()) {
@@ -311,7 +340,8 @@ void fix_rows(AbResult& result) {
 }
 
 void judge_rows(AbResult& result, const InterleavedRule& rule) {
-  for (AbRow& row : result.rows) judge_row(row, result, rule);
+  const JudgedRuns runs = judged_runs(result);
+  for (AbRow& row : result.rows) judge_row(row, runs, rule);
   conclude(result);
 }
 

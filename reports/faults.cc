@@ -269,7 +269,8 @@ void Gates::check_presence(const GpuInventory& gpu) {
   const bool others = std::ranges::any_of(inventory_.gpus, [](const GpuInventory& other) {
     return !other.unreadable.contains("after");
   });
-  if (others || !about_nvml(message)) {
+  // Without a UUID it was never looked for.
+  if (!gpu.uuid.empty() && (others || !about_nvml(message))) {
     gate(false, "", "",
          fault_of("GPU-03", gpu,
                   fmt::format("{} was lost during the run: {}", name_of(gpu), message),

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "reports/ab.h"
 #include "reports/text.h"
@@ -180,10 +181,10 @@ std::string render_ab(const AbResult& result, const std::string& where) {
                       result.exit_code);
   if (!result.rows.empty()) text += table_of(result) + "\n";
   const auto line = [&](const char* title, const std::string& what) {
-    text += fmt::format("{:<10} {}\n", title, what);
+    text += fmt::format("{:<10} {}\n", title, one_line(what));
   };
-  line("base", one_line(result.base));
-  line("candidate", one_line(result.candidate));
+  line("base", result.base);
+  line("candidate", result.candidate);
   line("order", order_text(result));
   line("rows", plan_text(result));
   if (!result.plan.looks.empty()) line("looks", looks_text(result.plan));
@@ -195,7 +196,7 @@ std::string render_ab(const AbResult& result, const std::string& where) {
   if (!result.failure.empty()) line("broken", result.failure);
   line("promise", kUnverified);
   line("raw data", where);
-  return text;
+  return plain_lines(std::move(text));
 }
 
 Json render_ab_rows_json(const AbResult& result) {

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "reports/faults.h"
 #include "reports/format_text.h"
 #include "reports/judge.h"
 #include "reports/render.h"
+#include "reports/text.h"
 
 namespace assay {
 namespace {
@@ -205,7 +207,7 @@ std::string render_markdown(const Report& report) {
   add_notes(out, report);
   add_targets(out, report);
   while (out.ends_with("\n\n")) out.pop_back();
-  return out;
+  return plain_lines(std::move(out));
 }
 
 }  // namespace assay

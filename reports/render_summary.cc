@@ -13,6 +13,7 @@
 #include "reports/judge.h"
 #include "reports/render.h"
 #include "reports/render_load.h"
+#include "reports/text.h"
 
 namespace assay {
 namespace {
@@ -26,7 +27,7 @@ bool on_gpu(const Record& record) { return !record.device.is_host(); }
 // Lines of one label: it stands before the first.
 void add_block(std::string& out, std::string_view label, const std::vector<std::string>& lines) {
   for (const std::string& line : lines) {
-    out += fmt::format("{:<{}}{}\n", label, kLabelWidth, line);
+    out += fmt::format("{:<{}}{}\n", label, kLabelWidth, one_line(line));
     label = "";
   }
 }
@@ -378,7 +379,7 @@ std::string render_summary(const Report& report, const std::string& report_path)
   add_warnings(out, report);
   add_not_judged(out, report);
   add_block(out, "report", {report_path});
-  return out;
+  return plain_lines(std::move(out));
 }
 
 }  // namespace assay

@@ -35,7 +35,7 @@ struct Plan {
   int stage2_runs = 12;   // N
   int allowed_below = 2;  // b
   double budget_s = 0;
-  bool out_of_time = false;           // stage 2 was cut off
+  bool out_of_time = false;           // the budget cut a round or stage 2 off
   std::vector<std::string> gate_ids;  // ids of the gate set; a missing row counts
   std::vector<std::string> gpus;      // UUIDs under test (--gpus); empty: all of the node
 

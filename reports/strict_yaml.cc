@@ -277,7 +277,9 @@ int to_integer(std::string_view source, std::string_view key, const YAML::Node& 
 std::string read_bounded(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) {
-    throw Error(ExitCode::kUsage, fmt::format("{}: no such file; check the path", path.string()));
+    const bool there = std::filesystem::exists(path, error);
+    throw Error(ExitCode::kUsage, fmt::format("{}: {}; check the path", path.string(),
+                                              there ? "not a file" : "no such file"));
   }
   std::ifstream in(path, std::ios::binary);
   std::string text(kMaxBytes + 1, '\0');

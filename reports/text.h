@@ -30,9 +30,18 @@ namespace assay {
   return fmt::format("{}", fmt::join(parts, separator));
 }
 
-// For a message of one line, whatever a user's text held.
+[[nodiscard]] constexpr bool is_control(char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }
+
+// For a message of one line, whatever a user's text or a program's output held: no control
+// character ends it, moves a terminal's cursor or hides what follows.
 [[nodiscard]] inline std::string one_line(std::string text) {
-  for (char& c : text) c = c == '\n' || c == '\r' ? ' ' : c;
+  for (char& c : text) c = is_control(c) ? ' ' : c;
+  return text;
+}
+
+// Likewise, for a text of many lines.
+[[nodiscard]] inline std::string plain_lines(std::string text) {
+  for (char& c : text) c = is_control(c) && c != '\n' ? ' ' : c;
   return text;
 }
 

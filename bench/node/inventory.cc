@@ -323,7 +323,9 @@ void read_health_after(Inventory& inventory) {
   for (GpuInventory& gpu : inventory.gpus) {
     Device device = nullptr;
     std::string error = why;
-    if (nvml != nullptr) {
+    if (gpu.uuid.empty()) {
+      error = "its UUID is not known";
+    } else if (nvml != nullptr) {
       error = nvml->call(nvml->nvmlDeviceGetHandleByUUID, "nvmlDeviceGetHandleByUUID",
                          gpu.uuid.c_str(), &device);
     }

@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <optional>
 #include <thread>
 
 #include "bench/node/environment.h"
+#include "bench/runner/out_folder.h"
 #include "bench/runner/process.h"
 #include "reports/text.h"
 
@@ -54,6 +57,9 @@ class Sitting {
                   fmt::format("--runs {}: an ABBA block holds two runs a side; take an even number",
                               request_.runs));
     }
+    if (!std::isfinite(request_.timeout_s)) {  // no comparison with a limit would tell
+      throw Error(ExitCode::kUsage, fmt::format("--timeout {}: no time", request_.timeout_s));
+    }
     result_.version = ASSAY_VERSION;
     result_.revision = request_.revision;
     result_.started = utc_now();
@@ -64,14 +70,8 @@ class Sitting {
     result_.mirrored = request_.mirrored;
     result_.runs_asked = request_.runs;
     result_.environment = recorded_environment();
-    std::error_code error;
-    std::filesystem::remove_all(request_.out / kRunFolder, error);  // of an earlier sitting
-    std::filesystem::create_directories(request_.out / kRunFolder, error);
-    if (error) {
-      throw Error(ExitCode::kMeasurement,
-                  fmt::format("{}: cannot create the folder: {}; choose another with --out",
-                              (request_.out / kRunFolder).string(), error.message()));
-    }
+    folder_.emplace(request_.out / kRunFolder);
+    folder_->clear();
   }
 
   void write() {
@@ -145,8 +145,8 @@ class Sitting {
     run.values = output.values;
     run.unreadable = output.unreadable;
     run.last_line = last_line_of(errors_of(run));
-    run.failed = !in_time || !sound(run, output);
-    if (run.failed) result_.failure = failure_of(run);
+    run.failed = !in_time || output.too_many || !sound(run, output);
+    if (run.failed) result_.failure = failure_of(run, output);
     result_.runs.push_back(std::move(run));
     return !result_.runs.back().failed;
   }
@@ -182,8 +182,9 @@ class Sitting {
            output.explains(*output.end_code);
   }
 
-  [[nodiscard]] std::string failure_of(const AbRun& run) const {
-    const std::string words = run.last_line.empty() ? "nothing on stderr" : run.last_line;
+  [[nodiscard]] std::string failure_of(const AbRun& run, const AbOutput& output) const {
+    std::string words = run.last_line.empty() ? "nothing on stderr" : run.last_line;
+    if (output.too_many) words = fmt::format("more than {} rows", output.values.size());
     return one_line(fmt::format("run {} ({}{}) failed: {}: {}; run it by hand: {}", run.number,
                                 to_string(run.side), run.conditioning ? ", conditioning" : "",
                                 run.ended, words, result_.command(run.side)));
@@ -195,6 +196,7 @@ class Sitting {
   const std::atomic<bool>& stop_;
   const std::function<void(const std::string&)>& progress_;
   SteadyTime start_ = std::chrono::steady_clock::now();
+  std::optional<OutFolder> folder_;
   int planned_ = 0;  // runs, as far as is known
   AbResult result_;
 };

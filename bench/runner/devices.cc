@@ -21,6 +21,11 @@ DeviceRef host_ref(const Inventory& inventory) {
   return ref;
 }
 
+bool has_own_uuid(const Inventory& inventory, const GpuInventory& gpu) {
+  return !gpu.uuid.empty() &&
+         std::ranges::count(inventory.gpus, gpu.uuid, &GpuInventory::uuid) == 1;
+}
+
 std::vector<const GpuInventory*> chosen_gpus(const Inventory& inventory,
                                              const std::vector<std::string>& wanted) {
   std::vector<const GpuInventory*> chosen;

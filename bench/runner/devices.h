@@ -15,6 +15,9 @@ namespace assay {
 [[nodiscard]] DeviceRef ref_of(const GpuInventory& gpu);
 [[nodiscard]] DeviceRef host_ref(const Inventory& inventory);
 
+// Whether the GPU can be told from the others, and be shown alone to a process.
+[[nodiscard]] bool has_own_uuid(const Inventory& inventory, const GpuInventory& gpu);
+
 // The GPUs that `wanted` names by index or UUID, in NVML's order; all of them if it is empty.
 // Error(kUsage) names one that is not there.
 [[nodiscard]] std::vector<const GpuInventory*> chosen_gpus(const Inventory& inventory,

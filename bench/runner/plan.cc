@@ -9,20 +9,42 @@
 #include <regex>
 #include <set>
 
+#include "bench/runner/supervise.h"
 #include "reports/error.h"
 #include "reports/strict_yaml.h"
+#include "reports/text.h"
 
 namespace assay {
 namespace {
 
+// Beyond these a number is a slip, and would overflow a clock or a counter.
+constexpr double kLongest_s = 7.0 * 24 * 3600;
+constexpr int kMostRounds = 1000;
+
+// Names go into command lines, file names and tables: "memory/copy/4GiB/burst".
+bool is_name(std::string_view text, std::string_view also) {
+  return !text.empty() && std::ranges::all_of(text, [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           also.find(c) != std::string_view::npos;
+  });
+}
+
 SuiteProcess read_process(StrictYaml& row, std::set<std::string>& seen) {
   SuiteProcess process;
   process.family = row.text("family");
+  if (!is_name(process.family, "_-")) {
+    row.refuse("family", fmt::format("'{}' is no family: letters, digits, _ and -",
+                                     one_line(process.family)));
+  }
   process.cases = row.texts("cases");
   if (process.cases.empty()) row.refuse("cases", "needs at least one case");
   for (const std::string& id : process.cases) {
     if (!id.starts_with(process.family + "/")) {
       row.refuse("cases", fmt::format("'{}' is no case of family '{}'", id, process.family));
+    }
+    if (!is_name(id, "_-./+=") || id.ends_with(kAloneSuffix)) {
+      row.refuse("cases", fmt::format("'{}' is no id: letters, digits and _-./+=, not ending in {}",
+                                      one_line(id), kAloneSuffix));
     }
     if (!seen.insert(id).second) row.refuse("cases", fmt::format("'{}' appears twice", id));
   }
@@ -33,6 +55,7 @@ SuiteProcess read_process(StrictYaml& row, std::set<std::string>& seen) {
 double positive(StrictYaml& file, const char* key) {
   const double value = file.number(key);
   if (!(value > 0)) file.refuse(key, "must be greater than 0");
+  if (value > kLongest_s) file.refuse(key, fmt::format("must be at most {:.0f} s", kLongest_s));
   return value;
 }
 
@@ -51,6 +74,10 @@ Suite load_suite(const std::filesystem::path& path) {
   suite.stage2_budget_s = file.number("stage2_budget_s");
   if (suite.conditioning_rounds < 0) file.refuse("conditioning_rounds", "must be 0 or more");
   if (suite.rounds < 1) file.refuse("rounds", "must be 1 or more");
+  if (suite.conditioning_rounds > kMostRounds || suite.rounds > kMostRounds) {
+    file.refuse(suite.rounds > kMostRounds ? "rounds" : "conditioning_rounds",
+                fmt::format("must be at most {}", kMostRounds));
+  }
   if (!(suite.stage2_budget_s >= 0)) file.refuse("stage2_budget_s", "must be 0 or more");
   // How long a case takes is not declared; these at least can be seen not to fit.
   if (suite.stage2_budget_s >= suite.budget_s) {
@@ -72,6 +99,11 @@ std::vector<Suite> load_all_suites(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() == ".yaml") files.push_back(entry.path());
+  }
+  if (files.empty()) {
+    throw Error(
+        ExitCode::kUsage,
+        fmt::format("{}: no suite in this folder; check the configs folder", folder.string()));
   }
   std::sort(files.begin(), files.end());
   std::vector<Suite> suites;

@@ -31,8 +31,9 @@ struct Suite {
 };
 
 // Refuses with Error(kUsage), file and line: unknown or duplicate keys, a case that appears twice,
-// a case whose id does not begin with its family, a budget or count that is not positive, a budget
-// into which one time-out or stage 2 alone would not fit.
+// a case whose id does not begin with its family or holds more than letters, digits and _-./+=, a
+// budget or count that is not positive or that nothing could keep, a budget into which one time-out
+// or stage 2 alone would not fit.
 [[nodiscard]] Suite load_suite(const std::filesystem::path& file);
 
 // All suites of the folder, by name.

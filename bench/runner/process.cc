@@ -64,6 +64,7 @@ struct Launch {
 // Between fork and exec: only calls that are safe there.
 [[noreturn]] void become(const Launch& launch) {
   (void)setpgid(0, 0);
+  (void)std::signal(SIGPIPE, SIG_DFL);  // we may ignore it; its `yes | head` relies on it
   (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != launch.parent) _exit(127);  // it died before the line above
   if (launch.bounded_files) {

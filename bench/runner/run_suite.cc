@@ -16,6 +16,7 @@
 #include "bench/node/xid_watch.h"
 #include "bench/runner/binding.h"
 #include "bench/runner/devices.h"
+#include "bench/runner/out_folder.h"
 #include "bench/runner/report_writer.h"
 #include "reports/format_text.h"
 #include "reports/judge.h"
@@ -78,13 +79,7 @@ class SuiteRun {
   }
 
   void prepare() {
-    std::error_code error;
-    std::filesystem::create_directories(request_.out / "runs", error);
-    if (error) {
-      throw Error(ExitCode::kMeasurement,
-                  fmt::format("{}: cannot create the folder: {}; choose another with --out",
-                              (request_.out / "runs").string(), error.message()));
-    }
+    runs_.emplace(request_.out / "runs");
     report_.version = ASSAY_VERSION;
     report_.command = request_.command;
     report_.suite = request_.suite.name;
@@ -115,6 +110,8 @@ class SuiteRun {
       if (!request_.gpus.empty()) report_.plan.gpus.push_back(gpu->uuid);
       if (gpu->mig.value_or(false)) {
         note(fmt::format("GPU {} is divided by MIG: not measured", gpu->index));
+      } else if (!has_own_uuid(report_.inventory, *gpu)) {
+        note(fmt::format("GPU {} has no UUID of its own: not measured", gpu->index));
       } else {
         gpus_.push_back(ref_of(*gpu));
       }
@@ -338,9 +335,10 @@ class SuiteRun {
   const std::atomic<bool>& stop_;
   const Progress& progress_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::optional<OutFolder> runs_;
   Report report_;
   std::vector<DeviceRef> gpus_;         // to be measured
-  std::optional<ReportWriter> writer_;  // both from prepare() on
+  std::optional<ReportWriter> writer_;  // these from prepare() on
   std::optional<Schedule> schedule_;
   int next_round_ = 0;
 };

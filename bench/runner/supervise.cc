@@ -170,7 +170,8 @@ class Supervisor {
       give_up_on_all(left, RecordStatus::kSkipped, *now.end_message);
     } else if (now.records.empty()) {
       std::string why = now.end_message.value_or("");
-      if (why.empty()) why = fmt::format("{}: {}", now.ended, last_line_of(task_.output));
+      const std::string last = last_line_of(task_.output);
+      if (why.empty()) why = last.empty() ? now.ended : now.ended + ": " + last;
       give_up_on_all(left, RecordStatus::kErrored, now.hung ? "hung before its first case" : why);
     }
   }
@@ -194,7 +195,12 @@ class Supervisor {
   }
 
   void follow(const std::vector<std::string>& ids, Attempt& now) {
-    std::filesystem::remove(task_.log);
+    std::error_code error;
+    std::filesystem::remove(task_.log, error);
+    if (error) {  // its old lines would be taken for this process's
+      throw Error(ExitCode::kMeasurement, fmt::format("{}: cannot remove: {}; choose another --out",
+                                                      task_.log.string(), error.message()));
+    }
     LogFollower log(task_.log);
     // A profiler writes its trace from inside the program.
     Child child({.arguments = arguments(ids),

@@ -181,6 +181,17 @@ class Broken(Ab):
         self.expect(run, 3, "(candidate, conditioning) failed: no end within 0.5 s")
         self.assertLess(time.monotonic() - begin, 30)
 
+    def test_more_rows_than_a_benchmark_has(self):
+        run = self.ab("./row.sh base 1000", """yes '{"op": "a", "ms": 1}' | head -6000""")
+        self.expect(run, 3, "(candidate, conditioning) failed: exit 0: more than 5000 rows")
+
+    def test_a_time_limit_that_is_no_number(self):
+        self.expect(self.ab("true", "true", "--timeout", "nan"), 4, "--timeout")
+
+    def test_a_second_sitting_in_the_same_folder(self):
+        run = self.ab("./row.sh base 1000", f"{BIN}/assay ab --base true --cand true; exit $?")
+        self.expect(run, 3, "out/ab-runs: another assay is writing there")
+
     def test_no_rows(self):
         self.expect(self.ab("true", "true"), 2, "neither command printed a row")
         self.expect(self.ab("./row.sh base 1000", "./row.sh cand 1000", "--rows", "conv"), 2,

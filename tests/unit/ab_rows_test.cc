@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <functional>
 
 #include "reports/ab.h"
@@ -127,6 +128,45 @@ TEST(AbOutput, ReadsBothForms) {
   EXPECT_EQ(output.end_code, 3);
   EXPECT_TRUE(output.explains(3));
   EXPECT_FALSE(output.explains(1));
+}
+
+TEST(AbOutput, BlanksInAnObjectAreNoDifference) {
+  EXPECT_EQ(read_ab_output("log: {not ours} { \t\"op\" : \"a\", \"ms\" : 1 }").values.size(), 1U);
+  EXPECT_EQ(read_ab_output("{ }\n{\n{ 7\n").unreadable, 0);
+}
+
+TEST(AbOutput, WhatIsNoBenchmarkIsBounded) {
+  // An id on which a regular expression would exhaust the stack.
+  const AbOutput long_id =
+      read_ab_output(R"({"op": ")" + std::string(1'000'000, 'a') + R"(", "ms": 1})");
+  EXPECT_EQ(long_id.values.size(), 0U);
+  EXPECT_EQ(long_id.unreadable, 1);
+  std::string rows;
+  for (int i = 0; i < 6000; ++i) rows += R"({"op": "a)" + std::to_string(i) + "\", \"ms\": 1}\n";
+  EXPECT_TRUE(read_ab_output(rows).too_many);
+  EXPECT_LE(read_ab_output(rows).values.size(), 5000U);
+}
+
+TEST(AbOutput, NoControlCharacterGetsIntoAnId) {
+  const AbOutput output = read_ab_output(R"({"op": "a\u001b[2Jb\u0000c\nd", "ms": 1})");
+  ASSERT_EQ(output.values.size(), 1U);
+  EXPECT_EQ(output.values[0].key.id, "a [2Jb c d");
+  EXPECT_EQ(read_ab_output(record_line("a\tb", 1)).values.at(0).key.id, "a b");
+}
+
+// A sitting of thousands of rows is judged after each run.
+TEST_F(Ab, ManyRowsAreJudgedInTime) {
+  std::string text;
+  for (int i = 0; i < 4000; ++i) text += R"({"op": "a)" + std::to_string(i) + "\", \"ms\": 1}\n";
+  fix(text, text);
+  for (int i = 0; i < 12; ++i) {
+    add(Side::kBase, text);
+    add(Side::kCandidate, text);
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  judge_rows(result_, InterleavedRule(result_.plan));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+  for (const AbRow& row : result_.rows) EXPECT_EQ(row.status, ComparedStatus::kUnchanged);
 }
 
 TEST(AbOutput, AnExitCodeIsExplainedByRowsAlone) {

@@ -248,6 +248,8 @@ TEST(Gates, GoneAfterTheLoad) {
   }
   inventory.gpus[0].unreadable.clear();  // NVML answers for this one
   EXPECT_THAT(codes(inventory), ElementsAre("GPU-03"));
+  inventory.gpus[1].uuid.clear();  // it was never looked for
+  EXPECT_THAT(codes(inventory), ElementsAre("UNK-01"));
   inventory = sample_inventory(1);
   inventory.gpus[0].unreadable["after"] = "nvmlDeviceGetHandleByUUID: GPU is lost";
   EXPECT_THAT(codes(inventory), ElementsAre("GPU-03"));

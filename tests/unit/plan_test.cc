@@ -74,6 +74,26 @@ TEST_F(SuiteFile, RefusalsNameTheLine) {
   EXPECT_THAT(refusal("id_timeout_s: 20", "id_timeout_s: 91"), HasSubstr("a hang could not"));
 }
 
+TEST_F(SuiteFile, NumbersThatNothingCouldKeepAreRefused) {
+  EXPECT_THAT(refusal("budget_s: 90", "budget_s: 1e300"), HasSubstr("at most 604800 s"));
+  EXPECT_THAT(refusal("id_timeout_s: 20", "id_timeout_s: 1e10"), HasSubstr("at most 604800 s"));
+  EXPECT_THAT(refusal("rounds: 5", "rounds: 2147483647"), HasSubstr("s.yaml:5"));
+  EXPECT_THAT(refusal("conditioning_rounds: 1", "conditioning_rounds: 2147483647"),
+              HasSubstr("s.yaml:4"));
+}
+
+// Ids are joined by commas, logged by line and told apart from their own /alone.
+TEST_F(SuiteFile, IdsThatCannotBePassedOnAreRefused) {
+  for (const char* id : {"'gemm/a,b'", "'gemm/a b'", "\"gemm/a\\nb\"", "gemm/a/burst/alone"}) {
+    EXPECT_THAT(refusal("gemm/b/burst", id), HasSubstr("is no id")) << id;
+  }
+  EXPECT_THAT(refusal("family: gemm", "family: ../gemm"), HasSubstr("is no family"));
+}
+
+TEST_F(SuiteFile, AFolderWithoutSuitesIsSaid) {
+  EXPECT_THROW((void)load_all_suites(file_.parent_path()), Error);
+}
+
 TEST(Suites, AnUnknownNameListsTheKnownOnes) {
   try {
     (void)find_suite(kSuites, "quik");
