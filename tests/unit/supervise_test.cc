@@ -236,9 +236,10 @@ TEST_F(Supervise, AloneIsPartOfTheIdAndOfTheConditions) {
 }
 
 TEST_F(Supervise, TheDeadlineLetsTheRunningCaseEndAndNoOtherBegin) {
-  setenv("FAKE_WORK_MS", "200", 1);
+  setenv("FAKE_WORK_MS", "1000", 1);
   Task one = task();
-  one.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+  one.id_timeout_s = 5;
+  one.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
   TaskResult result = supervise(one, stop_);
   ASSERT_EQ(result.records.size(), 1U);
   EXPECT_EQ(result.records[0].status, RecordStatus::kOk);
@@ -253,9 +254,9 @@ TEST_F(Supervise, AHangCostsNoMoreThanItsTimeOutBeyondTheDeadline) {
   setenv("FAKE_FAMILY", "hang:*", 1);
   Task one = task();
   const auto begin = std::chrono::steady_clock::now();
-  one.deadline = begin + std::chrono::milliseconds(700);
+  one.deadline = begin + std::chrono::milliseconds(900);  // two time-outs of 0.5 s begin before
   const TaskResult result = supervise(one, stop_);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(1500));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(3000));
   EXPECT_EQ(result.hung.size(), 2U);
   EXPECT_TRUE(result.out_of_time);
 }
