@@ -10,12 +10,11 @@
 #include <set>
 
 #include "reports/ab.h"
+#include "reports/merge.h"
 #include "reports/text.h"
 
 namespace assay {
 namespace {
-
-constexpr double kStall = 0.02;  // the mean that far above the median: worth a warning
 
 bool is_condition(const std::string& part) {
   return parse_enum<Power>(part) || parse_enum<Cache>(part) || parse_enum<Clocks>(part) ||
@@ -226,7 +225,7 @@ Samples samples_of(const JudgedRuns& runs, Side side, const AbKey& key) {
     const AbValue& value = *row.first;
     samples.values.push_back(&value);
     samples.seconds.push_back(*value.time_s);
-    samples.stalls += value.mean_s && *value.mean_s > (1 + kStall) * *value.time_s;
+    samples.stalls += value.mean_s && has_stalls(*value.time_s, *value.mean_s);
   }
   return samples;
 }

@@ -16,8 +16,6 @@ namespace {
 // NVML gives limits in milliwatts; some boards round them.
 constexpr double kPowerToleranceW = 1.0;
 
-std::string name_of(const GpuInventory& gpu) { return fmt::format("GPU {}", gpu.index); }
-
 // Of the first field that has a reason; `after` stands for all that is read after the load.
 std::string why_unread(const GpuInventory& gpu, std::initializer_list<const char*> fields) {
   for (const char* field : fields) {

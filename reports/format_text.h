@@ -21,6 +21,11 @@
 
 namespace assay {
 
+// "GPU 3", by NVML's order.
+[[nodiscard]] inline std::string name_of(const GpuInventory& gpu) {
+  return fmt::format("GPU {}", gpu.index);
+}
+
 // Three or four digits that count: "4610", "669", "55.4", "1.25", "0.0123".
 [[nodiscard]] inline std::string figure(double value) {
   const double size = std::fabs(value);

@@ -16,8 +16,6 @@ namespace {
 // A slowdown for less of a row than this is a warning: one reading of 5 ms drains no node.
 constexpr double kFaultyShare = 0.05;
 
-std::string name_of(const GpuInventory& gpu) { return fmt::format("GPU {}", gpu.index); }
-
 double share_of(const Record& record, std::initializer_list<const char*> reasons) {
   double share = 0;
   for (const char* reason : reasons) {

@@ -17,10 +17,6 @@
 namespace assay {
 namespace {
 
-// Total time over the median time, above which a run had stalls (docs/METHOD.md, One case in one
-// process).
-constexpr double kStallShare = 0.02;
-
 using Telemetries = std::vector<const Telemetry*>;
 
 // Over the runs that have it.
@@ -240,7 +236,7 @@ void add_run(Record& record, const RunRecord& run, bool judged) {
   }
   metric.values.push_back(primary.value);
   ++record.runs;
-  if (run.timing.mean_s > (1 + kStallShare) * run.timing.median_s) {
+  if (has_stalls(run.timing.median_s, run.timing.mean_s)) {
     add_warning(record,
                 "total time is more than 2 % above the median time in a run: stalls or clock dips");
   }

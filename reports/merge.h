@@ -24,6 +24,12 @@ struct PrimaryMetric {
 };
 [[nodiscard]] PrimaryMetric primary_metric_of(const Work& work, double seconds);
 
+// Total time that far above the median: a run had stalls or clock dips (docs/METHOD.md, One case in
+// one process).
+[[nodiscard]] constexpr bool has_stalls(double median_s, double mean_s) {
+  return mean_s > 1.02 * median_s;
+}
+
 // Derives value, interval and level of a metric from its values.
 void close_metric(Metric& metric);
 

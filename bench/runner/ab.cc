@@ -18,12 +18,6 @@
 namespace assay {
 namespace {
 
-using SteadyTime = std::chrono::steady_clock::time_point;
-
-double seconds_since(SteadyTime start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 class Sitting {
  public:
   Sitting(const AbRequest& request, const std::atomic<bool>& stop,

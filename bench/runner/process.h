@@ -11,6 +11,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -19,6 +20,11 @@
 #include <vector>
 
 namespace assay {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+[[nodiscard]] inline double seconds_since(SteadyTime start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
 struct ChildSpec {
   std::vector<std::string> arguments;              // [0] is the program's path

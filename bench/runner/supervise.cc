@@ -22,12 +22,6 @@
 namespace assay {
 namespace {
 
-using SteadyTime = std::chrono::steady_clock::time_point;
-
-double seconds_since(SteadyTime start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 // A fake or broken program may write without end: one look takes a bite at most, and a line longer
 // than any of ours is passed over.
 constexpr std::size_t kBite = std::size_t{1} << 20;

@@ -66,8 +66,10 @@ double dram_peak_gb_per_s(const std::string& uuid) {
 TEST_F(Conditions, AReadOfHalfTheL2IsNoFasterThanMemoryWhenColdAndFasterWhenWarm) {
   const double peak = dram_peak_gb_per_s(device_.ref.uuid);
   if (peak <= 0) GTEST_SKIP() << "no figure for this card's memory";
+  int looked_at = 0;
   for (const CaseEntry& entry : memory_cases(device_, stream())) {
     if (entry.info.parameters["tensor_bytes"] > device_.l2_bytes) continue;
+    ++looked_at;
     const RunRecord record = measured(entry);
     ASSERT_EQ(record.status, RecordStatus::kOk) << record.message;
     std::printf("%s: %.0f GB/s, memory %.0f\n", record.id.c_str(), gb_per_s(record), peak);
@@ -78,6 +80,7 @@ TEST_F(Conditions, AReadOfHalfTheL2IsNoFasterThanMemoryWhenColdAndFasterWhenWarm
     }
     EXPECT_GE(record.timing.launches_per_sample, 10) << "under 10 us a launch is batched";
   }
+  EXPECT_EQ(looked_at, 2) << "cold and warm";
 }
 
 // A copy that plants faults: in one of its launches it writes something else into one place.

@@ -118,7 +118,6 @@ TEST_F(GatedTimerTest, TheClockIsTheDevicesOwn) {
   EXPECT_FALSE(timer_->clock_mhz().has_value()) << "under 1 ms the stamps are too coarse";
 }
 
-// A kernel can only be as long as the cycles that passed: an independent view of the same clock.
 TEST_F(GatedTimerTest, TheClockAgreesWithItselfOverHalves) {
   std::vector<double> clocks;
   for (int i = 0; i < 6; ++i) {
