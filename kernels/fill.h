@@ -5,7 +5,7 @@
 //
 //   fill_uniform(ElementType::kBf16, buffer, count, seed, stream);   // asynchronous
 //
-// Element i is random_uniform(seed, i) of counter_random.h, rounded to the type (to nearest even;
+// Element i is a function of (seed, i) by counter_random.h, rounded to the type (to nearest even;
 // FP8 saturating, so that no NaN code appears). Throws nothing: returns the launch's error.
 #pragma once
 
@@ -13,23 +13,17 @@
 
 #include <cstdint>
 
+#include "kernels/element.h"
+
 namespace assay {
 
-enum class ElementType { kFp32, kBf16, kFp8E4M3 };
-
-[[nodiscard]] constexpr std::int64_t element_bytes(ElementType type) {
-  switch (type) {
-    case ElementType::kFp32:
-      return 4;
-    case ElementType::kBf16:
-      return 2;
-    case ElementType::kFp8E4M3:
-      return 1;
-  }
-  return 0;
-}
-
+// Uniform in [-1, 1): FP64 on a grid of 2^-52, the others of 2^-23; INT8: each of the 256 values
+// alike. INT32 is refused: no input has that type.
 [[nodiscard]] cudaError_t fill_uniform(ElementType type, void* data, std::int64_t count,
                                        std::uint64_t seed, cudaStream_t stream);
+
+// Normal, mean 0 and variance 1; floating-point types only.
+[[nodiscard]] cudaError_t fill_normal(ElementType type, void* data, std::int64_t count,
+                                      std::uint64_t seed, cudaStream_t stream);
 
 }  // namespace assay

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: The Assay authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Square matrix products through cuBLASLt: FP32 (IEEE), TF32, BF16 and FP8 E4M3 with fast
-// accumulation, 1024^3, 4096^3 and 8192^3, burst and sustained, uniform [-1,1) data. 2 m n k
-// operations. Checked in FP64 by kernels/gemm_check.h within the tolerance of tolerance.h.
+// The cases of the family, by id (spec.h). What --list prints is a choice: squares in every
+// precision; any other product is made from its id.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "bench/harness/case.h"
@@ -14,5 +15,10 @@
 namespace assay {
 
 [[nodiscard]] std::vector<CaseEntry> gemm_cases(const CudaDevice& device, cudaStream_t stream);
+
+// Null for an id of no product; throws Error(kUsage) as parse_gemm_id does. `device` must outlive
+// the entry.
+[[nodiscard]] std::optional<CaseEntry> gemm_case(const std::string& id, const CudaDevice& device,
+                                                 cudaStream_t stream);
 
 }  // namespace assay

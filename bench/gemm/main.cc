@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Assay authors
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <cstdlib>
 
 #include "bench/gemm/cases.h"
@@ -13,10 +15,14 @@ namespace {
 class Gemm : public assay::CudaFamily {
  public:
   Gemm() {
-    // It would turn FP32 rows into TF32 (or the reverse) behind their ids.
-    if (std::getenv("NVIDIA_TF32_OVERRIDE") != nullptr) {
-      throw assay::Error(assay::ExitCode::kUsage,
-                         "NVIDIA_TF32_OVERRIDE is set: unset it, it changes what FP32 means");
+    // They would turn FP32 and FP64 rows into something else behind their ids.
+    for (const char* name :
+         {"NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATION_STRATEGY", "CUBLAS_EMULATE_SINGLE_PRECISION",
+          "CUBLAS_EMULATE_DOUBLE_PRECISION"}) {
+      if (std::getenv(name) == nullptr) continue;
+      throw assay::Error(
+          assay::ExitCode::kUsage,
+          fmt::format("{} is set: unset it, it changes what FP32 or FP64 means", name));
     }
   }
   [[nodiscard]] assay::Json versions() const override {

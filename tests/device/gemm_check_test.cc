@@ -5,11 +5,13 @@
 #include "kernels/gemm_check.h"
 
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_fp8.h>
 
 #include <cmath>
 #include <limits>
 
+#include "kernels/counter_random.h"
 #include "kernels/fill.h"
 #include "tests/device/gpu_test.h"
 
@@ -30,7 +32,7 @@ class GemmCheck : public GpuTest {
     a_ = DeviceBuffer(4LL * kM * kK);
     b_ = DeviceBuffer(4LL * kN * kK);
     d_ = DeviceBuffer(4LL * kM * kN);
-    workspace_ = DeviceBuffer(gemm_check_workspace_bytes(kM, kN, kK));
+    workspace_ = DeviceBuffer(gemm_check_workspace_bytes(kM, kN, kK, 1));
     result_ = DeviceBuffer(sizeof(GemmCheckResult));
   }
 
@@ -54,7 +56,15 @@ class GemmCheck : public GpuTest {
     }
     check_cuda(cudaMemcpy(d_.data(), product_.data(), product_.size() * 4, cudaMemcpyHostToDevice),
                "cudaMemcpy");
-    problem_ = {kM, kN, kK, type, ElementType::kFp32, a_.data(), b_.data(), d_.data()};
+    problem_ = {};
+    problem_.m = kM;
+    problem_.n = kN;
+    problem_.k = kK;
+    problem_.a_type = problem_.b_type = type;
+    problem_.a = a_.data();
+    problem_.b = b_.data();
+    problem_.d = d_.data();
+    problem_.a_strides.line = problem_.b_strides.line = kK;
   }
 
   GemmCheckResult checked(std::uint64_t seed) {
@@ -76,6 +86,10 @@ TEST_F(GemmCheck, PassesTheExactProductOfEveryType) {
   EXPECT_LT(checked(2).largest_residual, 1e-4);
   make_product<__nv_fp8_e4m3>(ElementType::kFp8E4M3);
   EXPECT_LT(checked(3).largest_residual, 1e-4);
+  make_product<__nv_fp8_e5m2>(ElementType::kFp8E5M2);
+  EXPECT_LT(checked(4).largest_residual, 1e-4);
+  make_product<__half>(ElementType::kFp16);
+  EXPECT_LT(checked(5).largest_residual, 1e-4);
 }
 
 TEST_F(GemmCheck, FindsOneWrongElementAnywhereAndItsPlace) {
@@ -111,11 +125,49 @@ TEST_F(GemmCheck, WhatIsNotANumberIsInfinitelyWrong) {
   EXPECT_TRUE(std::isinf(checked(1).largest_residual));
 }
 
-TEST_F(GemmCheck, RefusesShapesItDoesNotCover) {
+// A scale or a bias that the check is not told of is an error that it finds.
+TEST_F(GemmCheck, ScalesAndBiasArePartOfTheProduct) {
+  make_product<__nv_bfloat16>(ElementType::kBf16);
+  std::vector<float> a_scale(kM), b_scale(kN), bias(kM);
+  for (std::size_t i = 0; i < kM; ++i) {
+    a_scale[i] = 0.5F + random_uniform(5, i) / 4;
+    bias[i] = random_uniform(6, i);
+  }
+  for (std::size_t j = 0; j < kN; ++j) b_scale[j] = 0.5F + random_uniform(7, j) / 4;
+  for (std::size_t j = 0; j < kN; ++j) {
+    for (std::size_t i = 0; i < kM; ++i) {
+      float& element = product_[j * kM + i];
+      element = element * a_scale[i] * b_scale[j] + bias[i];
+    }
+  }
+  check_cuda(cudaMemcpy(d_.data(), product_.data(), product_.size() * 4, cudaMemcpyHostToDevice),
+             "cudaMemcpy");
+  const DeviceBuffer scales(4LL * (kM + kN + kM));
+  float* const on_device = scales.as<float>();
+  check_cuda(cudaMemcpy(on_device, a_scale.data(), 4LL * kM, cudaMemcpyHostToDevice), "copy");
+  check_cuda(cudaMemcpy(on_device + kM, b_scale.data(), 4LL * kN, cudaMemcpyHostToDevice), "copy");
+  check_cuda(cudaMemcpy(on_device + kM + kN, bias.data(), 4LL * kM, cudaMemcpyHostToDevice),
+             "copy");
+  problem_.a_scale = {on_device, 1};
+  problem_.b_scale = {on_device + kM, 1};
+  problem_.bias = on_device + kM + kN;
+  EXPECT_LT(checked(1).largest_residual, 1e-3);
+  problem_.bias = nullptr;
+  EXPECT_GT(checked(1).largest_residual, 0.1);
+  problem_.bias = on_device + kM + kN;
+  problem_.b_scale = {on_device + kM, 0};
+  EXPECT_GT(checked(1).largest_residual, 0.1);
+}
+
+TEST_F(GemmCheck, RefusesWhatIsNoProduct) {
   make_product<float>(ElementType::kFp32);
-  problem_.n = 100;
-  EXPECT_EQ(check_gemm(problem_, 1, workspace_.data(), result_.as<GemmCheckResult>(), stream()),
-            cudaErrorInvalidValue);
+  for (std::int64_t GemmProblem::* size :
+       {&GemmProblem::m, &GemmProblem::n, &GemmProblem::k, &GemmProblem::batch}) {
+    GemmProblem problem = problem_;
+    problem.*size = 0;
+    EXPECT_EQ(check_gemm(problem, 1, workspace_.data(), result_.as<GemmCheckResult>(), stream()),
+              cudaErrorInvalidValue);
+  }
 }
 
 }  // namespace
