@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/gemm/cases.h"
 
+#include "bench/gemm/ceiling_case.h"
 #include "bench/gemm/gemm_case.h"
 #include "bench/gemm/spec.h"
 
@@ -15,9 +16,7 @@ CaseEntry entry_of(const GemmSpec& spec, const CudaDevice& device, cudaStream_t 
   entry.info.conditions.power = spec.power;
   entry.info.parameters = parameters_of(spec);
   entry.info.work = {spec.operations(), spec.bytes(), info.pipe};
-  const bool integers = info.x == ElementType::kInt8;
-  entry.info.data = {{"fill", integers ? "uniform -128..127" : "uniform[-1,1)"},
-                     {"seed", kGemmSeed}};
+  entry.info.data = {{"fill", input_fill(spec.precision)}, {"seed", kGemmSeed}};
   entry.make = [spec, &device, stream]() -> std::unique_ptr<Case> {
     return std::make_unique<GemmCase>(spec, device, stream);
   };
@@ -30,7 +29,7 @@ CaseEntry entry_of(const GemmSpec& spec, const CudaDevice& device, cudaStream_t 
 }  // namespace
 
 std::vector<CaseEntry> gemm_cases(const CudaDevice& device, cudaStream_t stream) {
-  std::vector<CaseEntry> entries;
+  std::vector<CaseEntry> entries = ceiling_cases(device, stream);
   for (const PrecisionInfo& info : precisions()) {
     for (const std::int64_t size : {256, 512, 1024, 2048, 4096, 8192, 16384}) {
       for (const Power power : {Power::kBurst, Power::kSustained}) {
@@ -38,6 +37,9 @@ std::vector<CaseEntry> gemm_cases(const CudaDevice& device, cudaStream_t stream)
         spec.precision = info.precision;
         spec.m = spec.n = spec.k = size;
         spec.power = power;
+        entries.push_back(entry_of(spec, device, stream));
+        if (info.k_contiguous_only) continue;
+        spec.w_k_contiguous = false;
         entries.push_back(entry_of(spec, device, stream));
       }
     }

@@ -30,6 +30,10 @@ const PrecisionInfo& info_of(Precision precision) {
   return *std::ranges::find(kPrecisions, precision, &PrecisionInfo::precision);
 }
 
+const char* input_fill(Precision precision) {
+  return info_of(precision).x == ElementType::kInt8 ? "uniform -128..127" : "uniform[-1,1)";
+}
+
 const PrecisionInfo* find_precision(std::string_view name) {
   const auto* const found = std::ranges::find(kPrecisions, name, &PrecisionInfo::name);
   return found == kPrecisions.end() ? nullptr : &*found;

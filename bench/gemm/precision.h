@@ -42,6 +42,8 @@ struct PrecisionInfo {
 
 [[nodiscard]] std::span<const PrecisionInfo> precisions();
 [[nodiscard]] const PrecisionInfo& info_of(Precision precision);
+// What fills the inputs, as a record's data says it.
+[[nodiscard]] const char* input_fill(Precision precision);
 // Null: there is none of that name.
 [[nodiscard]] const PrecisionInfo* find_precision(std::string_view name);
 

@@ -40,4 +40,12 @@ double gemm_tolerance(Precision precision, std::int64_t k, int columns, double e
          std::sqrt(columns);
 }
 
+double ceiling_tolerance(Precision precision, std::int64_t depth, int columns) {
+  const double k = static_cast<double>(depth);
+  double error = relative_error(precision, k);
+  if (precision == Precision::kFp16 || precision == Precision::kBf16) error = 0x1p-24 * k;
+  if (precision == Precision::kFp8E4M3) error = 0x1p-13 * std::sqrt(k / 32);
+  return kSigmas * error * gemm_element_sd(depth) * std::sqrt(columns);
+}
+
 }  // namespace assay

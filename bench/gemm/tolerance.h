@@ -43,4 +43,9 @@ inline constexpr double kSigmas = 8;
 [[nodiscard]] double gemm_tolerance(Precision precision, std::int64_t k, int columns,
                                     double element_sd);
 
+// The same for sums that stay in the tensor cores' own registers (kernels/ceiling.h), FP32 but for
+// FP64 and INT8: without the rounding of a 16-bit output, 2^-24 k for FP16 and BF16 (each of k
+// additions cuts at most a unit in the last place) and 2^-13 sqrt(k / 32) for FP8.
+[[nodiscard]] double ceiling_tolerance(Precision precision, std::int64_t depth, int columns);
+
 }  // namespace assay
