@@ -17,6 +17,7 @@ CaseEntry entry_of(const GemmSpec& spec, const CudaDevice& device, cudaStream_t 
   entry.info.parameters = parameters_of(spec);
   entry.info.work = {spec.operations(), spec.bytes(), info.pipe};
   entry.info.data = {{"fill", input_fill(spec.precision)}, {"seed", kGemmSeed}};
+  if (spec.float_data) entry.info.data["grid"] = "FP32";
   entry.make = [spec, &device, stream]() -> std::unique_ptr<Case> {
     return std::make_unique<GemmCase>(spec, device, stream);
   };
@@ -37,9 +38,6 @@ std::vector<CaseEntry> gemm_cases(const CudaDevice& device, cudaStream_t stream)
         spec.precision = info.precision;
         spec.m = spec.n = spec.k = size;
         spec.power = power;
-        entries.push_back(entry_of(spec, device, stream));
-        if (info.k_contiguous_only) continue;
-        spec.w_k_contiguous = false;
         entries.push_back(entry_of(spec, device, stream));
       }
     }
