@@ -68,6 +68,12 @@ cudaError_t fill_uniform(ElementType type, void* data, std::int64_t count, std::
   });
 }
 
+cudaError_t fill_uniform_on_fp32_grid(double* data, std::int64_t count, std::uint64_t seed,
+                                      cudaStream_t stream) {
+  if (count == 0) return cudaSuccess;
+  return launch<double, Uniform<float>>(data, count, seed, stream);
+}
+
 cudaError_t fill_normal(ElementType type, void* data, std::int64_t count, std::uint64_t seed,
                         cudaStream_t stream) {
   if (count == 0) return cudaSuccess;

@@ -22,6 +22,10 @@ namespace assay {
 [[nodiscard]] cudaError_t fill_uniform(ElementType type, void* data, std::int64_t count,
                                        std::uint64_t seed, cudaStream_t stream);
 
+// FP64 on the grid of 2^-23: what FP32 holds exactly.
+[[nodiscard]] cudaError_t fill_uniform_on_fp32_grid(double* data, std::int64_t count,
+                                                    std::uint64_t seed, cudaStream_t stream);
+
 // Normal, mean 0 and variance 1; floating-point types only.
 [[nodiscard]] cudaError_t fill_normal(ElementType type, void* data, std::int64_t count,
                                       std::uint64_t seed, cudaStream_t stream);

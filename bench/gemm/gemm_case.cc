@@ -13,9 +13,12 @@ namespace {
 
 constexpr std::uint64_t kSeedsPerSet = 8;
 
-DeviceBuffer filled(ElementType type, std::int64_t count, std::uint64_t seed, cudaStream_t stream) {
+DeviceBuffer filled(ElementType type, std::int64_t count, bool float_data, std::uint64_t seed,
+                    cudaStream_t stream) {
   DeviceBuffer buffer(count * element_bytes(type));
-  check_cuda(fill_uniform(type, buffer.data(), count, seed, stream), "fill_uniform");
+  check_cuda(float_data ? fill_uniform_on_fp32_grid(buffer.as<double>(), count, seed, stream)
+                        : fill_uniform(type, buffer.data(), count, seed, stream),
+             "fill_uniform");
   return buffer;
 }
 
@@ -74,10 +77,10 @@ GemmCase::GemmCase(const GemmSpec& spec, const CudaDevice& device, cudaStream_t 
 GemmCase::Buffers GemmCase::make_set(std::uint64_t index) const {
   const std::uint64_t seed = kGemmSeed + kSeedsPerSet * index;
   Buffers set;
-  set.x = filled(info_.x, spec_.batch * spec_.m * spec_.k, seed, stream());
-  set.w = filled(info_.w, spec_.batch * spec_.n * spec_.k, seed + 1, stream());
+  set.x = filled(info_.x, spec_.batch * spec_.m * spec_.k, spec_.float_data, seed, stream());
+  set.w = filled(info_.w, spec_.batch * spec_.n * spec_.k, spec_.float_data, seed + 1, stream());
   set.d = DeviceBuffer(spec_.batch * spec_.m * spec_.n * element_bytes(info_.d));
-  if (spec_.bias) set.bias = filled(info_.d, spec_.n, seed + 2, stream());
+  if (spec_.bias) set.bias = filled(info_.d, spec_.n, false, seed + 2, stream());
   if (info_.is_fp8()) {
     set.x_scale = scales(spec_.rowwise ? spec_.m : 1, seed + 3);
     set.w_scale = scales(spec_.rowwise ? spec_.n : 1, seed + 4);

@@ -83,9 +83,13 @@ class Reader {
       spec.rowwise = true;
     } else if (variant == "sparse") {
       spec.sparse = true;
+    } else if (variant == "float_data") {
+      spec.float_data = true;
     } else {
-      refuse(fmt::format(
-          "no variant '{}'; there are: nn nt tt batch=B pointers=B bias rowwise sparse", variant));
+      refuse(
+          fmt::format("no variant '{}'; there are: nn nt tt batch=B pointers=B bias rowwise sparse "
+                      "float_data",
+                      variant));
     }
   }
 
@@ -99,6 +103,7 @@ class Reader {
       refuse(fmt::format("{} needs n and k that are multiples of {}", info.name, info.alignment));
     }
     if (spec.rowwise && !info.is_fp8()) refuse("rowwise scales belong to FP8");
+    if (spec.float_data && spec.precision != Precision::kFp64) refuse("float_data belongs to fp64");
     if (spec.bias && spec.precision == Precision::kInt8) refuse("no bias for INT32 outputs");
     if (!spec.sparse) return;
     if (spec.precision != Precision::kFp16 && spec.precision != Precision::kBf16 &&
@@ -146,6 +151,7 @@ std::string id_of(const GemmSpec& spec) {
   if (spec.bias) id += "+bias";
   if (spec.rowwise) id += "+rowwise";
   if (spec.sparse) id += "+sparse";
+  if (spec.float_data) id += "+float_data";
   Conditions conditions;
   conditions.power = spec.power;
   return id + "/" + condition_suffix(conditions);

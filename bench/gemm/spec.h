@@ -9,10 +9,10 @@
 //   D[m,n] = X[m,k] W[k,n]   row-major, as frameworks count: m tokens, n and k features.
 //
 // Variants, in this order: a layout (nn nt tt; none is tn), batch=B or pointers=B, bias, rowwise,
-// sparse. The layout is named as BLAS does, W first: t is W kept as [n,k], k contiguous, as a
-// linear layer keeps its weights (X W^T); n is W as [k,n]. Second letter X: n is [m,k], t is [k,m].
-// So "tn", the default, has k contiguous in both, which FP8 demands; "nn" is a @ b of two row-major
-// matrices.
+// sparse, float_data. The layout is named as BLAS does, W first: t is W kept as [n,k], k
+// contiguous, as a linear layer keeps its weights (X W^T); n is W as [k,n]. Second letter X: n is
+// [m,k], t is [k,m]. So "tn", the default, has k contiguous in both, which FP8 demands; "nn" is a @
+// b of two row-major matrices.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +38,9 @@ struct GemmSpec {
   bool bias = false;           // D + bias[n], in the epilogue
   bool rowwise = false;        // FP8: a scale for each row of X and of W, not one for each matrix
   bool sparse = false;         // W has two zeros in each four along k (2:4)
+  // FP64 inputs that FP32 could hold, as a generator of single precision gives them: fewer bits
+  // toggle, and the card draws less power than for data of 53 bits.
+  bool float_data = false;
   Power power = Power::kSustained;
 
   bool operator==(const GemmSpec&) const = default;

@@ -61,6 +61,11 @@ TEST_F(Fill, GivesFp64AllItsBits) {
     finer_than_fp32 += static_cast<double>(static_cast<float>(values[i])) != values[i];
   }
   EXPECT_GT(finer_than_fp32, kCount / 2);
+  check_cuda(fill_uniform_on_fp32_grid(buffer.as<double>(), kCount, 7, stream()), "fill");
+  const auto coarse = download<double>(buffer.data(), kCount);
+  for (std::size_t i = 0; i < coarse.size(); ++i) {
+    ASSERT_EQ(coarse[i], static_cast<double>(random_uniform(7, i)));
+  }
 }
 
 TEST_F(Fill, MakesEachInt8Alike) {

@@ -29,7 +29,8 @@ TEST(GemmSpec, AnIdAndItsSpecAreOneAndTheSame) {
         "gemm/bf16/512x512x128+batch=64/burst", "gemm/bf16/512x512x128+pointers=1/burst",
         "gemm/fp8_e4m3/64x1024x1024+bias/burst", "gemm/fp8_e4m3_full/16x16x16+rowwise/burst",
         "gemm/fp8_e4m3/64x1024x1024+bias+rowwise/burst", "gemm/fp8_e5m2/1x32x32/sustained",
-        "gemm/int8/4096x4096x4096+sparse/sustained", "gemm/int8/1x4x8/burst"}) {
+        "gemm/fp64/64x64x64+nn+float_data/burst", "gemm/int8/4096x4096x4096+sparse/sustained",
+        "gemm/int8/1x4x8/burst"}) {
     const auto spec = parse_gemm_id(id);
     ASSERT_TRUE(spec) << id;
     EXPECT_EQ(id_of(*spec), id);
@@ -68,6 +69,7 @@ TEST(GemmSpec, RefusesWhatCannotBeAndSaysWhy) {
       {"gemm/int8/256x256x254/burst", "multiples of 4"},
       {"gemm/bf16/256x256x256+rowwise/burst", "rowwise scales belong to FP8"},
       {"gemm/int8/256x256x256+bias/burst", "no bias"},
+      {"gemm/fp32/256x256x256+float_data/burst", "float_data belongs to fp64"},
       {"gemm/fp64/256x256x256+sparse/burst", "sparse products: fp16"},
       {"gemm/bf16/256x256x256+bias+sparse/burst", "sparse excludes"},
       {"gemm/bf16/1x256x256+sparse/burst", "sparse needs m"}};
