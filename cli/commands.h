@@ -31,6 +31,17 @@ ExitCode run_accept(const MeasureOptions& options);
 // Measure only: records without a verdict; 0 if every run that was asked for is there and ok.
 ExitCode run_run(const MeasureOptions& options);
 
+struct TuneOptions {
+  std::string suite;
+  std::string filter;             // regular expression on ids; empty: all
+  std::vector<std::string> gpus;  // indices or UUIDs, of which the first is used; empty: all
+  std::string file;               // to store in; empty: configs/algorithms/<sku>.json
+  std::string out = "out";        // folder
+  Format format = Format::kText;
+};
+// Searches for the algorithms of a suite's cases on one GPU and stores them.
+ExitCode run_tune(const TuneOptions& options);
+
 struct AbOptions {
   std::string base;  // shell commands
   std::string candidate;

@@ -42,6 +42,7 @@ constexpr const char* kFooter =
 struct CommandLine {
   MeasureOptions accept;
   MeasureOptions run;
+  TuneOptions tune;
   AbOptions ab;
   JudgeOptions judge;
   ListOptions list;
@@ -67,13 +68,23 @@ void add_format(CLI::App& command, Format& format) {
       ->type_name("text|json");
 }
 
-void add_measure_options(CLI::App& command, MeasureOptions& options) {
-  command
-      .add_option("--gpus", options.gpus,
-                  "Only these GPUs, by index or UUID, separated by commas (default: all)")
+void add_gpus(CLI::App& command, std::vector<std::string>& gpus, const std::string& help) {
+  command.add_option("--gpus", gpus, help)
       ->delimiter(',')
       ->allow_extra_args(false)  // else `run --gpus 0 quick` takes the suite for a GPU
       ->type_name("LIST");
+}
+
+void add_filter(CLI::App& command, std::string& filter) {
+  command
+      .add_option("--filter", filter,
+                  "Only the cases whose id matches (ECMAScript, anywhere in the id)")
+      ->type_name("REGEX");
+}
+
+void add_measure_options(CLI::App& command, MeasureOptions& options) {
+  add_gpus(command, options.gpus,
+           "Only these GPUs, by index or UUID, separated by commas (default: all)");
   command
       .add_option("--targets", options.targets,
                   "Floors to judge by (default: configs/targets/<sku>.yaml of each card)")
@@ -101,10 +112,7 @@ void add_run(CLI::App& app, CommandLine& line) {
       ->type_name("");
   add_measure_options(*command, line.run);
   // Not for accept: a part of the gate set, or fewer runs than a stage, is no verdict on a node.
-  command
-      ->add_option("--filter", line.run.filter,
-                   "Only the cases whose id matches (ECMAScript, anywhere in the id)")
-      ->type_name("REGEX");
+  add_filter(*command, line.run.filter);
   command->add_option("--runs", line.run.runs, "Runs a row (default: as the suite says)")
       ->check(CLI::Range(1, 1000))
       ->type_name("N");
@@ -112,6 +120,27 @@ void add_run(CLI::App& app, CommandLine& line) {
                     "One round without limits on time, to run under Nsight: nsys profile assay run "
                     "quick --profile; its times are no results");
   command->callback([&line] { line.chosen = [&line] { return run_run(line.run); }; });
+}
+
+void add_tune(CLI::App& app, CommandLine& line) {
+  CLI::App* command = app.add_subcommand(
+      "tune", "Search once for the best algorithm of each case, on one GPU, and store the choice");
+  command->add_option("SUITE", line.tune.suite, "Suite of configs/suites")
+      ->required()
+      ->type_name("");
+  add_filter(*command, line.tune.filter);
+  add_gpus(*command, line.tune.gpus,
+           "Search on the first of these GPUs, by index or UUID (default: the first)");
+  command
+      ->add_option("--file", line.tune.file,
+                   "File to store in (default: configs/algorithms/<sku>.json of the GPU)")
+      ->type_name("FILE");
+  command
+      ->add_option("--out", line.tune.out,
+                   "Folder for report.json and samples.jsonl (default: out)")
+      ->type_name("DIR");
+  add_format(*command, line.tune.format);
+  command->callback([&line] { line.chosen = [&line] { return run_tune(line.tune); }; });
 }
 
 void add_ab(CLI::App& app, CommandLine& line) {
@@ -222,6 +251,7 @@ int run_program(int argc, char** argv) {
   app.require_subcommand(1);
   add_accept(app, line);
   add_run(app, line);
+  add_tune(app, line);
   add_ab(app, line);
   add_judge(app, line);
   add_report(app, line);

@@ -7,6 +7,8 @@
 #include <csignal>
 #include <cstdio>
 
+#include "cli/revision.h"
+#include "reports/config_dir.h"
 #include "reports/text.h"
 
 namespace assay {
@@ -42,6 +44,38 @@ const std::atomic<bool>& stop_on_signals() {
   // Whoever read our progress may have gone: that ends no measurement.
   std::signal(SIGPIPE, SIG_IGN);
   return interrupted;
+}
+
+SuiteRequest suite_request(const SuiteChoice& choice) {
+  const std::filesystem::path configs = config_dir();
+  SuiteRequest request;
+  request.command = choice.command;
+  request.revision = revision();
+  request.suite = find_suite(configs / "suites", choice.suite);
+  apply_filter(request.suite, choice.filter);
+  request.gpus = choice.gpus;
+  request.out = choice.out;
+  request.programs = std::filesystem::canonical("/proc/self/exe").parent_path();
+  request.targets = configs / "targets";
+  request.gpu_table = configs / "gpus";
+  request.algorithms = configs / "algorithms";
+  request.judged = false;
+  return request;
+}
+
+ExitCode measured_exit_code(const Report& report) {
+  const bool whole = report.complete && !report.plan.out_of_time && !report.records.empty();
+  ExitCode code = whole ? ExitCode::kPass : ExitCode::kNotJudged;
+  for (const Record& record : report.records) {
+    if (record.wrong_runs >= 2) {
+      code = worst_of(code, ExitCode::kFail);
+    } else if (record.status == RecordStatus::kErrored || record.status == RecordStatus::kInvalid) {
+      code = worst_of(code, ExitCode::kMeasurement);
+    } else if (record.status == RecordStatus::kSkipped) {
+      code = worst_of(code, ExitCode::kNotJudged);
+    }
+  }
+  return code;
 }
 
 }  // namespace assay

@@ -5,12 +5,15 @@
 //
 //   counted(2, "GPU")      // "2 GPUs"
 //   split("a/b", '/')      // {"a", "b"}
+//   expand_braces("x/{a,b}")   // {"x/a", "x/b"}
 #pragma once
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace assay {
@@ -22,6 +25,30 @@ namespace assay {
     parts.emplace_back(text.substr(0, at));
     if (at == std::string_view::npos) return parts;
     text.remove_prefix(at + 1);
+  }
+}
+
+// Every choice of one item of each group, the last group's fastest, as a shell does it. Null for a
+// group that is empty, nested or not closed, or for more than `most` texts.
+[[nodiscard]] inline std::optional<std::vector<std::string>> expand_braces(std::string_view text,
+                                                                           std::size_t most) {
+  std::vector<std::string> texts = {std::string()};
+  while (true) {
+    const auto at = text.find_first_of("{}");
+    for (std::string& so_far : texts) so_far += text.substr(0, at);
+    if (at == std::string_view::npos) return texts;
+    const auto end = text.find_first_of("{}", at + 1);
+    if (text[at] != '{' || end == std::string_view::npos || text[end] != '}' || end == at + 1) {
+      return std::nullopt;
+    }
+    const std::vector<std::string> items = split(text.substr(at + 1, end - at - 1), ',');
+    if (texts.size() * items.size() > most) return std::nullopt;
+    std::vector<std::string> longer;
+    for (const std::string& so_far : texts) {
+      for (const std::string& item : items) longer.push_back(so_far + item);
+    }
+    texts = std::move(longer);
+    text.remove_prefix(end + 1);
   }
 }
 

@@ -17,7 +17,7 @@ CaseEntry entry_of(const GemmSpec& spec, const CudaDevice& device, cudaStream_t 
   entry.info.parameters = parameters_of(spec);
   entry.info.work = {spec.operations(), spec.bytes(), info.pipe};
   entry.info.data = {{"fill", input_fill(spec.precision)}, {"seed", kGemmSeed}};
-  if (spec.float_data) entry.info.data["grid"] = "FP32";
+  if (spec.float_data) entry.info.data["fill"] = "uniform[-1,1) on the FP32 grid";
   entry.make = [spec, &device, stream]() -> std::unique_ptr<Case> {
     return std::make_unique<GemmCase>(spec, device, stream);
   };

@@ -24,6 +24,8 @@ class GemmCase : public CudaCase {
   void launch(int slot) override;
   [[nodiscard]] Verification verify(int slot, int attempt) override;
   [[nodiscard]] Json algorithm() const override { return gemm_.algorithm(); }
+  [[nodiscard]] std::vector<Json> candidates() const override { return gemm_.candidates(); }
+  void choose(const Json& algorithm) override { gemm_.choose(algorithm); }
 
  protected:
   [[nodiscard]] const DeviceBuffer& output(int slot) const override { return set(slot).d; }

@@ -33,6 +33,9 @@ class Gemm : public assay::CudaFamily {
   [[nodiscard]] std::vector<assay::CaseEntry> cases() override {
     return assay::gemm_cases(cuda_device(), stream());
   }
+  [[nodiscard]] std::optional<assay::CaseEntry> parse(const std::string& id) override {
+    return assay::gemm_case(id, cuda_device(), stream());
+  }
 };
 
 }  // namespace

@@ -173,6 +173,7 @@ Json parameters_of(const GemmSpec& spec) {
   if (spec.bias) fields["bias"] = true;
   if (spec.rowwise) fields["scales"] = "rowwise";
   if (spec.sparse) fields["sparse"] = "2:4";
+  if (spec.float_data) fields["float_data"] = true;
   return fields;
 }
 

@@ -19,6 +19,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,14 @@ class Case {
   }
   // The library's choice, enough to reproduce it; null if there was none.
   [[nodiscard]] virtual Json algorithm() const { return nullptr; }
+  // What choose() takes, the library's own first choice first; empty where there is no choice. Each
+  // has "library", the name and version for which it holds.
+  [[nodiscard]] virtual std::vector<Json> candidates() const { return {}; }
+  // Throws std::runtime_error if the library does not run it for this case.
+  virtual void choose(const Json& algorithm) {
+    (void)algorithm;
+    throw std::logic_error("a case without candidates was given one");
+  }
 };
 
 struct CaseEntry {

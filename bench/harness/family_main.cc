@@ -11,6 +11,7 @@
 #include <charconv>
 #include <cstdio>
 #include <regex>
+#include <set>
 #include <string_view>
 
 #include "bench/harness/measure.h"
@@ -31,6 +32,8 @@ struct Options {
   bool alone = false;
   bool waits = false;  // --start=stdin
   bool profile = false;
+  bool tune = false;
+  std::string algorithms;  // file
 };
 
 [[noreturn]] void usage(const std::string& message) { throw Error(ExitCode::kUsage, message); }
@@ -84,6 +87,10 @@ Options take_options(int& argc, char** argv) {
       options.alone = true;
     } else if (argument == "--profile") {
       options.profile = true;
+    } else if (argument == "--tune") {
+      options.tune = true;
+    } else if (const auto algorithms = value_of(argument, "--algorithms")) {
+      options.algorithms = *algorithms;
     } else if (const auto start = value_of(argument, "--start")) {
       if (*start != "stdin") usage(fmt::format("{}: only stdin can say go", argument));
       options.waits = true;
@@ -100,13 +107,27 @@ Options take_options(int& argc, char** argv) {
   return options;
 }
 
-std::vector<CaseEntry> choose(std::vector<CaseEntry> cases, const Options& options) {
-  if (options.alone) {
-    for (CaseEntry& entry : cases) {
-      entry.info.conditions.peers = Peers::kAlone;
-      entry.info.id += "/" + to_string(Peers::kAlone);  // the last of condition_suffix()
-    }
-  }
+// The last of condition_suffix().
+std::string alone_suffix() { return "/" + to_string(Peers::kAlone); }
+
+void make_alone(CaseEntry& entry) {
+  entry.info.conditions.peers = Peers::kAlone;
+  entry.info.id += alone_suffix();
+}
+
+// A case that is named and not listed.
+std::optional<CaseEntry> parsed(Family& family, std::string id, bool alone) {
+  if (!alone) return family.parse(id);
+  if (!id.ends_with(alone_suffix())) return std::nullopt;
+  id.resize(id.size() - alone_suffix().size());
+  std::optional<CaseEntry> entry = family.parse(id);
+  if (entry) make_alone(*entry);
+  return entry;
+}
+
+std::vector<CaseEntry> choose(Family& family, const Options& options) {
+  std::vector<CaseEntry> cases = family.cases();
+  if (options.alone) std::ranges::for_each(cases, make_alone);
   std::regex filter;
   try {
     filter = std::regex(options.filter);
@@ -117,12 +138,20 @@ std::vector<CaseEntry> choose(std::vector<CaseEntry> cases, const Options& optio
                 [&](const CaseEntry& entry) { return !std::regex_search(entry.info.id, filter); });
   if (options.ids.empty()) return cases;
   std::vector<CaseEntry> chosen;  // in the order that was asked for
+  std::set<std::string> seen;
   for (const std::string& id : options.ids) {
+    if (!std::regex_search(id, filter)) usage(fmt::format("--ids: '{}' is not in --filter", id));
+    if (!seen.insert(id).second) usage(fmt::format("--ids: '{}' is named twice", id));
     const auto named =
         std::ranges::find_if(cases, [&](const CaseEntry& entry) { return entry.info.id == id; });
-    if (named == cases.end()) usage(fmt::format("--ids: no case '{}'; --list prints them", id));
-    chosen.push_back(std::move(*named));
-    cases.erase(named);  // a case that is named twice is not found again
+    std::optional<CaseEntry> entry;
+    if (named != cases.end()) {
+      entry = std::move(*named);
+    } else {
+      entry = parsed(family, id, options.alone);
+    }
+    if (!entry) usage(fmt::format("--ids: no case '{}'; --list prints them", id));
+    chosen.push_back(std::move(*entry));
   }
   return chosen;
 }
@@ -228,7 +257,7 @@ ExitCode run_cases(const std::vector<CaseEntry>& cases, Session& session) {
 
 ExitCode run_family(int argc, char** argv, const Options& options, const std::string& name,
                     Family& family, Clock& clock, RunLog& log) {
-  const std::vector<CaseEntry> cases = choose(family.cases(), options);
+  const std::vector<CaseEntry> cases = choose(family, options);
   if (options.list) {
     for (const CaseEntry& entry : cases) std::printf("%s\n", entry.info.id.c_str());
     return ExitCode::kPass;
@@ -253,7 +282,11 @@ ExitCode run_family(int argc, char** argv, const Options& options, const std::st
               .device = family.device(),
               .round = options.round,
               .max_clock_mhz = family.max_clock_mhz(),
-              .profiled = options.profile};
+              .profiled = options.profile,
+              .tunes = options.tune};
+  std::optional<AlgorithmSet> algorithms;
+  if (!options.algorithms.empty()) algorithms = load_algorithms(options.algorithms);
+  if (algorithms) bench.algorithms = &*algorithms;
   if (options.waits) bench.ready = [&](const std::string& id) { wait_for_go(log, id); };
   if (options.profile) family.timer().start_profiling();
   Session session(std::move(bench), log);

@@ -12,10 +12,10 @@
 // Flags besides Google Benchmark's: --filter=RE (the same as --benchmark_filter) or --ids=A,B,C
 // choose cases before they are registered; --alone names them as cases on an otherwise idle node;
 // --log=FILE appends run.jsonl lines; --round=N is recorded; --start=stdin waits for a line before
-// a case loads the device; --profile makes a few launches of each for Nsight; --list prints the
-// ids.
-// --benchmark_repetitions and --benchmark_min_time are refused: the harness
-// decides how often a case is launched.
+// a case loads the device; --profile makes a few launches of each for Nsight; --algorithms=FILE
+// names the stored choices of algorithms, --tune searches for them anew (tune.h); --list prints the
+// ids. --benchmark_repetitions and --benchmark_min_time are refused: the harness decides how often
+// a case is launched.
 #pragma once
 
 #include <functional>
@@ -37,6 +37,12 @@ class Family {
   [[nodiscard]] virtual DeviceRef device() const = 0;
   [[nodiscard]] virtual Json versions() const = 0;  // of the libraries loaded
   [[nodiscard]] virtual std::vector<CaseEntry> cases() = 0;
+  // A case that cases() does not list, for a family whose ids say all of it; null: there is none.
+  // Throws Error(kUsage) for an id that it takes for a mistake.
+  [[nodiscard]] virtual std::optional<CaseEntry> parse(const std::string& id) {
+    (void)id;
+    return std::nullopt;
+  }
   [[nodiscard]] virtual Timer& timer() = 0;
   [[nodiscard]] virtual Sensor& sensor() = 0;
   [[nodiscard]] virtual std::optional<double> max_clock_mhz() const { return std::nullopt; }

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "bench/harness/sampler.h"
+#include "bench/harness/tune.h"
 #include "bench/node/environment.h"
 #include "kernels/counter_random.h"
 #include "reports/statistics.h"
@@ -29,7 +30,7 @@ class CaseRun {
   }
 
   void run() {
-    record_.algorithm = case_->algorithm();
+    choose_algorithm();
     if (!first_check()) return;
     const LaunchCost cost = bench_.profiled ? LaunchCost{} : estimate_cost();
     bench_.ready(record_.id);
@@ -66,6 +67,28 @@ class CaseRun {
       slots.push_back((next_slot_ + i) % case_->slots());
     }
     return slots;
+  }
+
+  // What is chosen, and how, is a fact of the record ("chosen").
+  void choose_algorithm() {
+    record_.algorithm = case_->algorithm();
+    if (record_.algorithm.is_null()) return;
+    const std::string library = record_.algorithm.value("library", std::string());
+    const StoredAlgorithm* stored =
+        bench_.algorithms == nullptr ? nullptr : bench_.algorithms->find(record_.id, library);
+    std::string how = "first offered";
+    if (bench_.tunes && !case_->candidates().empty()) {
+      const Tuned tuned = tune(*case_, record_.conditions.power, bench_);
+      case_->choose(tuned.algorithm);
+      record_.algorithm = case_->algorithm();
+      record_.algorithm["tuning"] = tuned.report;
+      how = "tuned";
+    } else if (stored != nullptr) {
+      case_->choose(stored->algorithm);
+      record_.algorithm = case_->algorithm();
+      how = "stored";
+    }
+    record_.algorithm["chosen"] = how;
   }
 
   bool first_check() {

@@ -20,6 +20,7 @@
 #include "bench/harness/stopping.h"
 #include "bench/harness/timer.h"
 #include "bench/node/sensor.h"
+#include "reports/algorithms.h"
 #include "reports/record.h"
 
 namespace assay {
@@ -59,7 +60,9 @@ struct Bench {
   bool profiled = false;  // a few launches under a profiler: nothing settles, nothing is judged
   // Called when the case is ready to load the device; returns when it may.
   std::function<void(const std::string& id)> ready = [](const std::string&) {};
-  bool settled = false;  // a sustained case ran before in this process
+  bool settled = false;                      // a sustained case ran before in this process
+  const AlgorithmSet* algorithms = nullptr;  // stored choices, to be used where one fits
+  bool tunes = false;  // search for the algorithm first (tune.h), then measure with it
 };
 
 // A wrong result is `invalid`, an exception `errored`, a Skip `skipped`: each with its message.

@@ -20,6 +20,7 @@ namespace {
 // Beyond these a number is a slip, and would overflow a clock or a counter.
 constexpr double kLongest_s = 7.0 * 24 * 3600;
 constexpr int kMostRounds = 1000;
+constexpr std::size_t kMostCases = 1000;
 
 // Names go into command lines, file names and tables: "memory/copy/4GiB/burst".
 bool is_name(std::string_view text, std::string_view also) {
@@ -36,7 +37,14 @@ SuiteProcess read_process(StrictYaml& row, std::set<std::string>& seen) {
     row.refuse("family", fmt::format("'{}' is no family: letters, digits, _ and -",
                                      one_line(process.family)));
   }
-  process.cases = row.texts("cases");
+  for (const std::string& pattern : row.texts("cases")) {
+    const auto ids = expand_braces(pattern, kMostCases);
+    if (!ids) {
+      row.refuse("cases", fmt::format("'{}': a group is {{a,b}}, not nested; at most {} cases",
+                                      one_line(pattern), kMostCases));
+    }
+    process.cases.insert(process.cases.end(), ids->begin(), ids->end());
+  }
   if (process.cases.empty()) row.refuse("cases", "needs at least one case");
   for (const std::string& id : process.cases) {
     if (!id.starts_with(process.family + "/")) {

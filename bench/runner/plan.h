@@ -3,6 +3,8 @@
 
 // Suites (configs/suites/*.yaml): which cases run in which process, how often, within which budget.
 //
+// A case may name several: gemm/{bf16,fp8_e4m3}/{4096x4096x4096,8192x8192x8192}/burst is four.
+//
 //   Suite suite = load_suite(config_dir() / "suites" / "quick.yaml");
 //   apply_filter(suite, "memory/");   // Error(kNotJudged) when nothing is left
 #pragma once

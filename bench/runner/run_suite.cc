@@ -27,8 +27,9 @@ namespace {
 
 // Fresh processes for a row that was wrong once, until it is wrong again.
 constexpr int kConfirmations = 2;
-// A profiler may take this long over one case: it runs a kernel many times.
+// A profiler may take this long over one case, for it runs a kernel many times; a search so long.
 constexpr double kProfiledTimeout_s = 3600;
+constexpr double kTunedTimeout_s = 600;
 
 std::chrono::steady_clock::duration duration_of(double seconds) {
   return std::chrono::duration_cast<std::chrono::steady_clock::duration>(
@@ -87,7 +88,8 @@ class SuiteRun {
     const GpuTable table = load_gpu_table(request_.gpu_table);
     report_.inventory = read_inventory(table);
     choose_devices();
-    if (request_.profile) prepare_to_profile();
+    if (request_.mode == Mode::kProfile) prepare_to_profile();
+    if (request_.mode == Mode::kTune) prepare_to_tune();
     embed_limits(table);
     declare_plan();
     report_.context = {{"date", report_.started},
@@ -127,13 +129,23 @@ class SuiteRun {
   }
 
   void prepare_to_profile() {
-    suite_.conditioning_rounds = 0;
-    suite_.rounds = 1;
-    suite_.id_timeout_s = kProfiledTimeout_s;
+    one_round(kProfiledTimeout_s);
     note("profiled (--profile): one round, for the profiler; its times are no results");
   }
 
-  // A profiled report carries no floors: nothing can judge it.
+  void prepare_to_tune() {
+    one_round(kTunedTimeout_s);
+    if (gpus_.size() > 1) gpus_.resize(1);
+    note("tuned (assay tune): one round, in which each case searched for its algorithm first");
+  }
+
+  void one_round(double timeout_s) {
+    suite_.conditioning_rounds = 0;
+    suite_.rounds = 1;
+    suite_.id_timeout_s = timeout_s;
+  }
+
+  // A profiled report, or one of a search, carries no floors: nothing can judge it.
   void embed_limits(const GpuTable& table) {
     const bool one_file = !std::filesystem::is_directory(request_.targets);
     std::set<std::string> skus;
@@ -142,7 +154,7 @@ class SuiteRun {
       report_.limits.push_back(*table.find(*gpu.sku));
       const std::filesystem::path file =
           one_file ? request_.targets : request_.targets / (*gpu.sku + ".yaml");
-      if (request_.profile || !std::filesystem::exists(file)) continue;
+      if (request_.mode != Mode::kMeasure || !std::filesystem::exists(file)) continue;
       TargetSet set = load_targets(file, table);
       if (set.sku == *gpu.sku) report_.targets.push_back(std::move(set));
     }
@@ -179,8 +191,9 @@ class SuiteRun {
     crew.host = host_ref(report_.inventory);
     crew.programs = request_.programs;
     crew.logs = request_.out / "runs";
-    crew.profile = request_.profile;
-    if (!request_.profile) crew.deadline = start_ + duration_of(suite_.budget_s);
+    crew.algorithms = request_.algorithms;
+    crew.mode = request_.mode;
+    if (request_.mode == Mode::kMeasure) crew.deadline = start_ + duration_of(suite_.budget_s);
     const std::vector<int> allowed = allowed_cpus();
     for (const DeviceRef& gpu : gpus_) {
       const GpuInventory* facts = find_gpu(report_, gpu.uuid);
@@ -311,10 +324,11 @@ class SuiteRun {
     report_.complete = complete;
     report_.duration_s = elapsed_s();
     if (request_.judged) judge(report_);
-    if (request_.profile) {
+    if (request_.mode != Mode::kMeasure) {
       for (Record& record : report_.records) {
         record.judged.status = JudgedStatus::kInfo;
-        record.judged.reason = "profiled: for information only";
+        record.judged.reason = request_.mode == Mode::kTune ? "tuned: for information only"
+                                                            : "profiled: for information only";
       }
     }
     writer_->write(report_);

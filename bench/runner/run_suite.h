@@ -25,7 +25,7 @@
 namespace assay {
 
 struct SuiteRequest {
-  std::string command;   // "accept", "run"
+  std::string command;   // "accept", "run", "tune"
   std::string revision;  // of the source tree that was built; empty if unknown
   Suite suite;
   std::optional<Suite> without_gpu;  // what runs instead where there is no GPU to measure
@@ -34,8 +34,10 @@ struct SuiteRequest {
   std::filesystem::path programs;    // folder of the assay-<family> programs
   std::filesystem::path targets;     // folder of <sku>.yaml, or one file
   std::filesystem::path gpu_table;   // folder
+  std::filesystem::path algorithms;  // folder of <sku>.json: stored choices
   bool judged = true;                // extend undecided rows, give a verdict
-  bool profile = false;              // one round under a profiler, without limits on time
+  // kProfile and kTune: one round, without limits on time; kTune: on the first of the GPUs alone.
+  Mode mode = Mode::kMeasure;
 };
 
 // Throws Error for bad input and when the report cannot be written; everything else is in the

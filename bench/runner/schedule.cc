@@ -110,8 +110,12 @@ std::vector<Task> Schedule::tasks_of(const Wanted& wanted, std::size_t process) 
     task.id_timeout_s = crew_.suite.id_timeout_s;
     task.deadline = crew_.deadline;
     task.alone = wanted.alone;
-    task.profile = crew_.profile;
-    if (crew_.profile) task.start_timeout_s = task.id_timeout_s;
+    task.mode = crew_.mode;
+    const auto stored = crew_.algorithms / (device.sku.value_or("") + ".json");
+    if (device.sku && crew_.mode != Mode::kTune && std::filesystem::exists(stored)) {
+      task.algorithms = stored;
+    }
+    if (crew_.mode != Mode::kMeasure) task.start_timeout_s = task.id_timeout_s;
     if (const auto cpus = crew_.cpus.find(device.uuid); cpus != crew_.cpus.end()) {
       task.cpus = cpus->second;
     }

@@ -44,7 +44,8 @@ struct Crew {
   std::map<std::string, std::vector<int>> cpus;  // by UUID, to run on; not there: anywhere
   std::filesystem::path programs;                // folder of the assay-<family> programs
   std::filesystem::path logs;                    // folder
-  bool profile = false;
+  std::filesystem::path algorithms = {};         // folder of <sku>.json
+  Mode mode = Mode::kMeasure;
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };
 

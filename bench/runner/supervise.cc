@@ -176,7 +176,11 @@ class Supervisor {
         fmt::format("--round={}", task_.round), fmt::format("--ids={}", fmt::join(ids, ","))};
     if (starts_together()) all.emplace_back("--start=stdin");
     if (task_.alone) all.emplace_back("--alone");
-    if (task_.profile) all.emplace_back("--profile");
+    if (task_.mode == Mode::kProfile) all.emplace_back("--profile");
+    if (task_.mode == Mode::kTune) all.emplace_back("--tune");
+    if (!task_.algorithms.empty()) {
+      all.push_back(fmt::format("--algorithms={}", task_.algorithms.string()));
+    }
     return all;
   }
 
@@ -202,7 +206,7 @@ class Supervisor {
                  .output = task_.output,
                  .cpus = task_.cpus,
                  .spoken_to = starts_together(),
-                 .bounded_files = !task_.profile});
+                 .bounded_files = task_.mode != Mode::kProfile});
     now.last_event = std::chrono::steady_clock::now();
     while (!child.poll()) {
       take(log.read().whole, now);

@@ -12,7 +12,9 @@
 //                   its stdin ("go") before it measures; at the end of file it ends itself;
 //   --alone         its GPU is the only one that works: every id, those of --ids too, has "/alone"
 //                   behind it, and the record the condition;
-//   --profile       under a profiler.
+//   --profile       under a profiler;
+//   --tune          searching for the best algorithm first;
+//   --algorithms=F  with the choices that are stored there.
 #pragma once
 
 #include <atomic>
@@ -25,6 +27,8 @@
 #include "reports/record.h"
 
 namespace assay {
+
+enum class Mode { kMeasure, kProfile, kTune };
 
 struct Task {
   std::filesystem::path program;
@@ -43,7 +47,8 @@ struct Task {
   CommonStart* start = nullptr;  // shared with the other GPUs' tasks; null: nobody to wait for
   int member = 0;                // of `start`; it leaves when the task ends
   bool alone = false;
-  bool profile = false;
+  Mode mode = Mode::kMeasure;
+  std::filesystem::path algorithms = {};  // file; empty: none are stored
 };
 
 inline constexpr const char* kAloneSuffix = "/alone";

@@ -66,6 +66,12 @@ class QuickFamily : public Family {
     }
     return entries;
   }
+  [[nodiscard]] std::optional<CaseEntry> parse(const std::string& id) override {
+    if (!id.starts_with("quick/any/")) return std::nullopt;
+    CaseEntry entry = cases().front();
+    entry.info.id = id;
+    return entry;
+  }
   [[nodiscard]] Timer& timer() override { return timer_; }
   [[nodiscard]] Sensor& sensor() override { return *sensor_; }
 
@@ -155,10 +161,19 @@ TEST_F(FamilyMain, AloneIsPartOfTheIdThatIsAskedFor) {
   EXPECT_EQ(run({"--ids=quick/a/burst/alone"}), 4);
 }
 
+TEST_F(FamilyMain, ACaseThatIsNotListedIsMadeFromItsId) {
+  EXPECT_EQ(run({"--ids=quick/any/7/burst,quick/a/burst"}), 0) << error;
+  EXPECT_THAT(ids(), ElementsAre("quick/any/7/burst", "quick/a/burst"));
+  EXPECT_EQ(run({"--alone", "--ids=quick/any/7/burst/alone"}), 0) << error;
+  EXPECT_EQ(records[0].conditions.peers, Peers::kAlone);
+  EXPECT_EQ(run({"--alone", "--ids=quick/any/7/burst"}), 4) << "not alone by its id";
+  EXPECT_EQ(run({"--filter=/a/", "--ids=quick/any/7/burst"}), 4) << "not among the filtered";
+}
+
 TEST_F(FamilyMain, WhatNamesNoCaseRunsNone) {
-  for (const char* bad :
-       {"--ids=", "--ids=quick/z/burst", "--ids=quick/a/burst,quick/a/burst", "--round=-1",
-        "--round=x", "--filter=(", "--start=file", "--bogus", "--benchmark_repetitions=2"}) {
+  for (const char* bad : {"--ids=", "--ids=quick/z/burst", "--ids=quick/a/burst,quick/a/burst",
+                          "--round=-1", "--round=x", "--filter=(", "--start=file", "--bogus",
+                          "--benchmark_repetitions=2", "--algorithms=/nowhere"}) {
     EXPECT_EQ(run({bad}), 4) << bad;
     EXPECT_THAT(records, IsEmpty()) << bad;
   }

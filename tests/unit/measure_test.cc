@@ -6,71 +6,23 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <functional>
 #include <limits>
 
 #include "bench/runner/plan.h"
-#include "tests/unit/fake_clock.h"
+#include "tests/unit/fake_timer.h"
 
 namespace assay {
 namespace {
 
 using ::testing::HasSubstr;
 
-class FakeTimer : public Timer {
- public:
-  explicit FakeTimer(FakeClock& clock) : clock_(clock) {}
-  [[nodiscard]] const char* name() const override { return "fake"; }
-  [[nodiscard]] std::vector<double> sample(int samples, int per_sample,
-                                           const LaunchFunction& launch) override {
-    for (int i = 0; i < samples * per_sample; ++i) launch(i);
-    clock_.advance(samples * per_sample * (launch_s + untimed_s));
-    return std::vector<double>(static_cast<std::size_t>(samples), gives.value_or(launch_s));
-  }
-  void wait() override {}
-  void begin_case(const std::string& id) override { began = id; }
-  [[nodiscard]] int capacity() const override { return most_launches; }
-  [[nodiscard]] std::optional<double> clock_mhz() override { return mhz(); }
-  std::string began;
-  int most_launches = 200;
-  std::function<std::optional<double>()> mhz = [] { return 1500.0; };
-  double launch_s = 0.001;
-  std::optional<double> gives;  // instead of launch_s
-  double untimed_s = 0;         // wall time a launch that no event sees
-
- private:
-  FakeClock& clock_;
-};
-
-class FakeSensor : public Sensor {
- public:
-  [[nodiscard]] SensorReading read() override {
-    SensorReading reading;
-    if (lost) {
-      reading.unknown["sm_clock_mhz"] = "GPU is lost";
-      return reading;
-    }
-    reading.sm_clock_mhz = mhz.load();
-    reading.unknown["power_w"] = "nvmlDeviceGetPowerUsage: Not Supported";
-    return reading;
-  }
-  [[nodiscard]] CounterReading counters() override {
-    CounterReading reading;
-    reading.at_s = 10.0 * ++reads;
-    reading.values["pcie_replays"] = 5 * reads;
-    return reading;
-  }
-  std::atomic<double> mhz = 1500;
-  int reads = 0;
-  std::atomic<bool> lost = false;
-};
-
 // Counts launches; `on_launch` and `on_verify` plant what goes wrong.
 struct Script {
   std::vector<int> launched;
   int poisoned = 0;
   int slots = 2;
+  int algorithm = 66;
   std::function<void(int slot)> on_poison = [](int) {};
   std::function<void(int slot)> on_slot = [](int) {};
   std::function<void(int launch)> on_launch = [](int) {};
@@ -106,7 +58,16 @@ class FakeCase : public Case {
     for (const int slot : slots) hashes.push_back(script_.hash(slot));
     return hashes;
   }
-  [[nodiscard]] Json algorithm() const override { return {{"id", 66}}; }
+  [[nodiscard]] Json algorithm() const override {
+    return {{"library", "fake 1.0"}, {"id", script_.algorithm}};
+  }
+  [[nodiscard]] std::vector<Json> candidates() const override {
+    return {{{"library", "fake 1.0"}, {"id", 66}}, {{"library", "fake 1.0"}, {"id", 67}}};
+  }
+  void choose(const Json& algorithm) override {
+    if (algorithm.at("id") == 99) throw std::runtime_error("fake: no algorithm 99");
+    script_.algorithm = algorithm.at("id");
+  }
 
  private:
   Script& script_;
@@ -322,6 +283,48 @@ TEST_F(Measure, ALostProcessIsRecordedAndTold) {
   EXPECT_THROW(measure(entry(Power::kBurst), one, record), ProcessLost);
   EXPECT_EQ(record.status, RecordStatus::kErrored);
   EXPECT_EQ(record.message, "cudaErrorIllegalAddress");
+}
+
+class StoredChoice : public Measure {
+ protected:
+  RunRecord measured_with(const std::string& id, const std::string& library, int algorithm) {
+    AlgorithmSet set;
+    set.put({id, "", "", {{"library", library}, {"id", algorithm}}, nullptr});
+    Bench one = bench();
+    one.algorithms = &set;
+    return measured(entry(Power::kBurst), one);
+  }
+};
+
+TEST_F(StoredChoice, IsUsedForItsCaseAndItsLibraryAlone) {
+  const RunRecord stored = measured_with("fake/case/burst", "fake 1.0", 67);
+  EXPECT_EQ(stored.algorithm, Json({{"library", "fake 1.0"}, {"id", 67}, {"chosen", "stored"}}));
+  script_.algorithm = 66;
+  for (const auto& [id, library] :
+       {std::pair("fake/case/burst", "fake 2.0"), std::pair("fake/case/sustained", "fake 1.0")}) {
+    const RunRecord other = measured_with(id, library, 67);
+    EXPECT_EQ(other.algorithm["id"], 66) << id << " of " << library;
+    EXPECT_EQ(other.algorithm["chosen"], "first offered");
+  }
+}
+
+TEST_F(StoredChoice, ThatTheLibraryRefusesIsAnErrorNotAnotherAlgorithm) {
+  const RunRecord record = measured_with("fake/case/burst", "fake 1.0", 99);
+  EXPECT_EQ(record.status, RecordStatus::kErrored);
+  EXPECT_THAT(record.message, HasSubstr("no algorithm 99"));
+  EXPECT_TRUE(record.timing.samples_s.empty());
+}
+
+TEST_F(Measure, ASearchComesBeforeTheMeasurementAndIsRecorded) {
+  Bench one = bench();
+  one.tunes = true;
+  script_.on_launch = [&](int) { timer_.launch_s = script_.algorithm == 67 ? 0.0009 : 0.001; };
+  const RunRecord record = measured(entry(Power::kSustained), one);
+  EXPECT_EQ(record.status, RecordStatus::kOk) << record.message;
+  EXPECT_EQ(record.algorithm["chosen"], "tuned");
+  EXPECT_EQ(record.algorithm["id"], 67);
+  EXPECT_NEAR(record.algorithm["tuning"]["gain"], 1.11, 0.005);
+  EXPECT_DOUBLE_EQ(record.timing.median_s, 0.0009) << "measured with what was chosen";
 }
 
 // The runner must not take a case for hung that the harness would have ended by itself.

@@ -54,6 +54,20 @@ class SuiteFile : public ::testing::Test {
   std::filesystem::path file_;
 };
 
+TEST_F(SuiteFile, AGroupInACaseNamesSeveral) {
+  std::string text = kGood;
+  const std::string cases = "cases: [gemm/a/burst, gemm/b/burst]";
+  text.replace(text.find(cases), cases.size(), "cases:\n      - gemm/{a,b}/{1,2}/burst");
+  std::ofstream(file_) << text;
+  EXPECT_THAT(load_suite(file_).processes.at(0).cases,
+              ::testing::ElementsAre("gemm/a/1/burst", "gemm/a/2/burst", "gemm/b/1/burst",
+                                     "gemm/b/2/burst"));
+  for (const char* bad : {"gemm/{a,{b}}/burst", "gemm/{}/burst", "gemm/{a/burst", "gemm/a}/burst",
+                          "gemm/{a,a}/burst"}) {
+    EXPECT_THAT(refusal(cases, std::string("cases:\n      - ") + bad), HasSubstr("gemm/")) << bad;
+  }
+}
+
 TEST_F(SuiteFile, EveryShippedSuiteLoads) {
   EXPECT_GE(load_all_suites(kSuites).size(), 4U);
   const Suite quick = find_suite(kSuites, "quick");

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+
+// `tune`: the choice of algorithms, stored for every later measurement of such a card.
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "cli/commands.h"
+#include "cli/sitting.h"
+#include "reports/algorithms.h"
+#include "reports/config_dir.h"
+#include "reports/render.h"
+#include "reports/text.h"
+
+namespace assay {
+namespace {
+
+Report search(const TuneOptions& options) {
+  SuiteRequest request =
+      suite_request({"tune", options.suite, options.filter, options.gpus, options.out});
+  request.mode = Mode::kTune;
+  const ProgressLine line;
+  return run_suite(request, stop_on_signals(), [&](const std::string& text) { line(text); });
+}
+
+const Record* tuned_record(const Report& report, const std::string& id) {
+  for (const Record& record : report.records) {
+    if (record.id == id) return &record;
+  }
+  return nullptr;
+}
+
+// Where the choices of this report's card belong.
+std::filesystem::path file_of(const Report& report, const StoredAlgorithm& any,
+                              const std::string& wanted) {
+  const Record* record = tuned_record(report, any.id);
+  const std::string sku = record == nullptr ? "" : record->device.sku.value_or("");
+  if (sku.empty()) {
+    throw Error(ExitCode::kNotJudged,
+                "the GPU is of no kind in configs/gpus: nothing would use what was chosen");
+  }
+  if (!wanted.empty()) return wanted;
+  return config_dir() / "algorithms" / (sku + ".json");
+}
+
+void store(const std::vector<StoredAlgorithm>& chosen, const std::filesystem::path& file,
+           const std::string& sku) {
+  AlgorithmSet set;
+  if (std::filesystem::exists(file)) set = load_algorithms(file);
+  if (!set.sku.empty() && set.sku != sku) {
+    throw Error(ExitCode::kUsage,
+                fmt::format("{}: for {}, and this GPU is {}", file.string(), set.sku, sku));
+  }
+  set.sku = sku;
+  for (const StoredAlgorithm& one : chosen) set.put(one);
+  if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path());
+  write_file_atomically(file, dump_json(to_json_value(set)));
+}
+
+std::string row_text(const Record& record) {
+  if (record.status != RecordStatus::kOk) {
+    return fmt::format("{:<8} {}: {}\n", to_string(record.status), record.id, record.message);
+  }
+  if (!record.algorithm.is_object() || !record.algorithm.contains("tuning")) {
+    return fmt::format("{:<8} {}: no choice of algorithms\n", "-", record.id);
+  }
+  const Json& tuning = record.algorithm["tuning"];
+  const double gain = tuning.value("gain", 1.0);
+  const std::string what =
+      gain > 1 ? fmt::format("{:.1f} % faster than the first offered", 100 * (gain - 1))
+               : std::string("the first offered");
+  return fmt::format("{:<8} {}: {} of {}\n", "tuned", record.id, what,
+                     counted(tuning.value("candidates", 0), "candidate"));
+}
+
+Json rows_json(const Report& report, const std::string& file) {
+  Json json = render_rows_json(report);
+  json["file"] = file;
+  return json;
+}
+
+}  // namespace
+
+ExitCode run_tune(const TuneOptions& options) {
+  // Said before minutes of searching, not after.
+  if (std::filesystem::exists(options.file)) (void)load_algorithms(options.file);
+  const Report report = search(options);
+  const std::vector<StoredAlgorithm> chosen = tuned_algorithms(report);
+  std::filesystem::path file;
+  if (!chosen.empty()) {
+    file = file_of(report, chosen.front(), options.file);
+    store(chosen, file, *tuned_record(report, chosen.front().id)->device.sku);
+  }
+  std::string text;
+  if (options.format == Format::kJson) {
+    text = dump_json(rows_json(report, file.string()));
+  } else {
+    for (const Record& record : report.records) text += row_text(record);
+    text += chosen.empty()
+                ? std::string("nothing to store\n")
+                : fmt::format("{} stored in {}\n", counted(chosen.size(), "choice"), file.string());
+  }
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return worst_of(measured_exit_code(report),
+                  chosen.empty() ? ExitCode::kNotJudged : ExitCode::kPass);
+}
+
+}  // namespace assay
