@@ -106,7 +106,7 @@ class Search {
     for (int pass = 0; pass < 2; ++pass) {
       for (Candidate& one : all) {
         case_.choose(one.algorithm);
-        if (!sustained_) rest();
+        if (!sustained_) bench_.clock.sleep_s(rule_.burst_rest_s);
         const double seconds = timed_s(rule_.screen_s);
         one.screened_s = pass == 0 ? seconds : std::min(seconds, one.screened_s);
       }
@@ -144,13 +144,11 @@ class Search {
     for (std::size_t i = 0; i < finalists.size(); ++i) {
       Candidate& one = finalists[backwards ? finalists.size() - 1 - i : i];
       case_.choose(one.algorithm);
-      if (!sustained_) rest();
+      if (!sustained_) bench_.clock.sleep_s(bench_.budget.idle_s);
       load(sustained_ ? rule_.warm_s : rule_.burst_warm_s);
       one.turn_s.push_back(timed_s(sustained_ ? rule_.turn_s : rule_.burst_turn_s));
     }
   }
-
-  void rest() { bench_.clock.sleep_s(bench_.budget.idle_s); }
 
   [[nodiscard]] static Tuned decide(const std::vector<Candidate>& finalists) {
     const Candidate& first = finalists.front();

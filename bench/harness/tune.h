@@ -2,19 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The choice among the algorithms that a case's library offers, made under the case's own power
-// condition. All are screened with a few launches; the best few and the library's first are
-// verified and timed again in turns. Another than the first is taken only where it was faster in
-// every round and by more than kLeastGain in the median: without a difference six rounds agree on
-// one of three challengers in under 5 % of the searches.
+// condition. All are screened with a few launches; the fastest and the library's first are verified
+// and timed again in turns. Another than the first is taken only if it was faster in every round
+// and by kLeastGain in the median: where nothing differs, one of two challengers wins all six
+// rounds in 3 % of the searches.
 //
-//   Tuned tuned = tune(test_case, power, bench, elapsed_s);
+//   Tuned tuned = tune(test_case, power, bench);
 //   test_case.choose(tuned.algorithm);
 //   tuned.report;   // {"candidates": 44, "refused": 1, "screened_s": [...], "first": {...},
 //                   //  "finalists": [{"id": ..., "ratios": [1.03, ...]}], "gain": 1.031}
 #pragma once
-
-#include <functional>
-#include <vector>
 
 #include "bench/harness/case.h"
 #include "bench/harness/measure.h"
@@ -24,10 +21,11 @@ namespace assay {
 struct TuneRule {
   double settle_s = 2.5;   // sustained, before anything is timed
   double screen_s = 0.03;  // a candidate and pass, of two in opposite order
-  int finalists = 4;       // the library's first among them
+  int finalists = 3;       // the library's first among them
   int rounds = 6;          // of the finalists in turns
   double warm_s = 0.3;     // of each turn, not timed: power follows the load by tenths of a second
   double turn_s = 0.5;     // timed
+  double burst_rest_s = 0.1;  // before a screening; budget.idle_s before a turn
   double burst_warm_s = 0.01;
   double burst_turn_s = 0.03;
 };
