@@ -126,7 +126,7 @@ struct Report {
   std::string version;  // of the program that measured
   bool complete = false;
   bool redacted = false;
-  std::string command;  // "accept", "run"
+  std::string command;  // "accept", "run", "tune"
   std::string suite;
   std::string started;  // UTC, RFC 3339
   double duration_s = 0;

@@ -18,6 +18,7 @@
 #include "bench/runner/devices.h"
 #include "bench/runner/out_folder.h"
 #include "bench/runner/report_writer.h"
+#include "reports/algorithms.h"
 #include "reports/format_text.h"
 #include "reports/judge.h"
 #include "reports/statistics.h"
@@ -152,6 +153,10 @@ class SuiteRun {
     for (const DeviceRef& gpu : gpus_) {
       if (!gpu.sku || !skus.insert(*gpu.sku).second) continue;
       report_.limits.push_back(*table.find(*gpu.sku));
+      if (const auto stored = request_.algorithms / (*gpu.sku + ".json");
+          request_.mode != Mode::kTune && std::filesystem::exists(stored)) {
+        (void)load_algorithms(stored);  // refused here, not by each process
+      }
       const std::filesystem::path file =
           one_file ? request_.targets : request_.targets / (*gpu.sku + ".yaml");
       if (request_.mode != Mode::kMeasure || !std::filesystem::exists(file)) continue;

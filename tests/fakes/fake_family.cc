@@ -12,7 +12,8 @@
 //   hello:ID      introduces itself for ever
 //   skip:REASON   no device           die:         before any case     orphan:   leaves a child
 //   teardown:     aborts at the end   lastgasp:    an error at the end
-// An ID of * is every case. Before a fault there may be conditions, each with a + behind it:
+// With --tune, matrix products come with the choice of a search. An ID of * is every case. Before a
+// fault there may be conditions, each with a + behind it:
 //   once:FILE     only in the first process that is asked for ID (FILE is created)
 //   from:ROUND    from this round on
 //   gpu:N         only on the GPU whose UUID ends in N
@@ -44,6 +45,8 @@ struct Options {
   int round = 0;
   bool start_together = false;
   bool alone = false;
+  bool tune = false;
+  std::string algorithms;
 };
 
 Options options_of(int argc, char** argv) {
@@ -55,6 +58,8 @@ Options options_of(int argc, char** argv) {
     if (argument.starts_with("--round=")) options.round = std::atoi(argument.c_str() + 8);
     if (argument == "--start=stdin") options.start_together = true;
     if (argument == "--alone") options.alone = true;
+    if (argument == "--tune") options.tune = true;
+    if (argument.starts_with("--algorithms=")) options.algorithms = argument.substr(13);
   }
   return options;
 }
@@ -129,6 +134,17 @@ double rate_of(const std::string& pipe) {
   return pipe == "dram" ? 4500e9 : 100e9;
 }
 
+// Of matrix products: as the harness has it after a search, or with the file of stored choices.
+assay::Json algorithm_of(const std::string& id, const Options& options) {
+  if (!id.starts_with("gemm/")) return nullptr;
+  assay::Json algorithm = {{"library", "fake 1.0"}, {"id", 7}};
+  if (options.tune) algorithm["tuning"] = {{"candidates", 40}, {"gain", 1.034}};
+  algorithm["chosen"] = options.tune                 ? "tuned"
+                        : options.algorithms.empty() ? "first offered"
+                                                     : "from " + options.algorithms;
+  return algorithm;
+}
+
 RunRecord record_of(const std::string& id, const Options& options, const Fault& fault) {
   RunRecord record;
   record.id = options.alone ? id + "/alone" : id;
@@ -146,6 +162,7 @@ RunRecord record_of(const std::string& id, const Options& options, const Fault& 
   double seconds = 1e12 / rate_of(record.work.pipe) * (1 + 0.001 * (options.round % 3));
   if (fault.hits("slow", id) || (fault.hits("crowded", id) && !options.alone)) seconds *= 1.25;
   if (fault.hits("zero", id)) seconds = 0;
+  record.algorithm = algorithm_of(id, options);
   record.timing.timer = "gated";
   record.timing.rule = record.timing.stop_reason = "declared 3 samples";
   record.timing.samples_s = {seconds, seconds, seconds};
