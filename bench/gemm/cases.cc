@@ -2,12 +2,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/gemm/cases.h"
 
+#include <fmt/format.h>
+
 #include "bench/gemm/ceiling_case.h"
 #include "bench/gemm/gemm_case.h"
 #include "bench/gemm/spec.h"
+#if ASSAY_CUSPARSELT
+#include "bench/gemm/sparse_case.h"
+#endif
 
 namespace assay {
 namespace {
+
+std::unique_ptr<Case> make_case(const GemmSpec& spec, const CudaDevice& device,
+                                cudaStream_t stream) {
+#if ASSAY_CUSPARSELT
+  if (spec.sparse) return std::make_unique<SparseGemmCase>(spec, device, stream);
+#endif
+  return std::make_unique<GemmCase>(spec, device, stream);
+}
+
+// Why this build or the device cannot run it; empty if both can.
+std::string why_skipped(const GemmSpec& spec, const CudaDevice& device) {
+#if !ASSAY_CUSPARSELT
+  if (spec.sparse) return "built without cuSPARSELt: ASSAY_WITH=cusparselt ./assay brings it";
+#endif
+  return why_not(spec, device.compute_capability);
+}
 
 CaseEntry entry_of(const GemmSpec& spec, const CudaDevice& device, cudaStream_t stream) {
   const PrecisionInfo& info = info_of(spec.precision);
@@ -15,15 +36,12 @@ CaseEntry entry_of(const GemmSpec& spec, const CudaDevice& device, cudaStream_t 
   entry.info.id = id_of(spec);
   entry.info.conditions.power = spec.power;
   entry.info.parameters = parameters_of(spec);
-  entry.info.work = {spec.operations(), spec.bytes(), info.pipe};
+  entry.info.work = {spec.operations(), spec.bytes(),
+                     spec.sparse ? fmt::format("{}_sparse", info.pipe) : info.pipe};
   entry.info.data = {{"fill", input_fill(spec.precision)}, {"seed", kGemmSeed}};
   if (spec.float_data) entry.info.data["grid"] = "FP32";
-  entry.make = [spec, &device, stream]() -> std::unique_ptr<Case> {
-    return std::make_unique<GemmCase>(spec, device, stream);
-  };
-  if (const std::string why = why_not(spec, device.compute_capability); !why.empty()) {
-    entry.skip = why;
-  }
+  entry.make = [spec, &device, stream] { return make_case(spec, device, stream); };
+  if (const std::string why = why_skipped(spec, device); !why.empty()) entry.skip = why;
   return entry;
 }
 
@@ -31,16 +49,24 @@ CaseEntry entry_of(const GemmSpec& spec, const CudaDevice& device, cudaStream_t 
 
 std::vector<CaseEntry> gemm_cases(const CudaDevice& device, cudaStream_t stream) {
   std::vector<CaseEntry> entries = ceiling_cases(device, stream);
+  const auto add = [&](Precision precision, std::int64_t size, bool sparse) {
+    for (const Power power : {Power::kBurst, Power::kSustained}) {
+      GemmSpec spec;
+      spec.precision = precision;
+      spec.m = spec.n = spec.k = size;
+      spec.sparse = sparse;
+      spec.power = power;
+      entries.push_back(entry_of(spec, device, stream));
+    }
+  };
   for (const PrecisionInfo& info : precisions()) {
     for (const std::int64_t size : {256, 512, 1024, 2048, 4096, 8192, 16384}) {
-      for (const Power power : {Power::kBurst, Power::kSustained}) {
-        GemmSpec spec;
-        spec.precision = info.precision;
-        spec.m = spec.n = spec.k = size;
-        spec.power = power;
-        entries.push_back(entry_of(spec, device, stream));
-      }
+      add(info.precision, size, false);
     }
+  }
+  for (const PrecisionInfo& info : precisions()) {
+    if (!has_sparse(info.precision)) continue;
+    for (const std::int64_t size : {4096, 8192, 16384}) add(info.precision, size, true);
   }
   return entries;
 }

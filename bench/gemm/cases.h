@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The cases of the family, by id (spec.h). What --list prints is a choice: squares in every
-// precision; any other product is made from its id.
+// precision, and sparse ones where there are; any other product is made from its id.
 #pragma once
 
 #include <optional>

@@ -46,7 +46,9 @@ struct GemmSpec {
   bool operator==(const GemmSpec&) const = default;
 
   [[nodiscard]] double operations() const;  // of the dense product, also for sparse
-  [[nodiscard]] double bytes() const;       // operands and output once each
+  // Operands and output once each; of sparse weights the half that is kept, and 2 bits of place for
+  // each of these.
+  [[nodiscard]] double bytes() const;
 };
 
 [[nodiscard]] std::string id_of(const GemmSpec& spec);
