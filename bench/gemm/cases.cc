@@ -4,8 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "bench/gemm/ceiling_case.h"
 #include "bench/gemm/gemm_case.h"
+#include "bench/gemm/linear_case.h"
 #include "bench/gemm/spec.h"
 #if ASSAY_CUSPARSELT
 #include "bench/gemm/sparse_case.h"
@@ -45,6 +48,21 @@ CaseEntry entry_of(const GemmSpec& spec, const CudaDevice& device, cudaStream_t 
   return entry;
 }
 
+CaseEntry entry_of(const LinearSpec& spec, const CudaDevice& device, cudaStream_t stream) {
+  CaseEntry entry;
+  entry.info.id = id_of(spec);
+  entry.info.conditions.power = spec.power;
+  entry.info.parameters = parameters_of(spec);
+  entry.info.work = {spec.operations(), spec.bytes(), info_of(Precision::kFp8E4M3).pipe};
+  entry.info.data = {{"fill", input_fill(Precision::kBf16)}, {"seed", kGemmSeed}};
+  entry.make = [spec, &device, stream] {
+    return std::make_unique<LinearFp8Case>(spec, device, stream);
+  };
+  const std::string why = why_not(spec.products()[0], device.compute_capability);
+  if (!why.empty()) entry.skip = why;
+  return entry;
+}
+
 }  // namespace
 
 std::vector<CaseEntry> gemm_cases(const CudaDevice& device, cudaStream_t stream) {
@@ -68,11 +86,23 @@ std::vector<CaseEntry> gemm_cases(const CudaDevice& device, cudaStream_t stream)
     if (!has_sparse(info.precision)) continue;
     for (const std::int64_t size : {4096, 8192, 16384}) add(info.precision, size, true);
   }
+  for (const std::array<std::int64_t, 3>& layer :
+       {std::array<std::int64_t, 3>{64, 1024, 1024}, {2048, 4096, 4096}, {8192, 8192, 8192}}) {
+    for (const bool cast : {false, true}) {
+      for (const Power power : {Power::kBurst, Power::kSustained}) {
+        entries.push_back(
+            entry_of(LinearSpec{layer[0], layer[1], layer[2], cast, power}, device, stream));
+      }
+    }
+  }
   return entries;
 }
 
 std::optional<CaseEntry> gemm_case(const std::string& id, const CudaDevice& device,
                                    cudaStream_t stream) {
+  if (const std::optional<LinearSpec> layer = parse_linear_id(id)) {
+    return entry_of(*layer, device, stream);
+  }
   const std::optional<GemmSpec> spec = parse_gemm_id(id);
   if (!spec) return std::nullopt;
   return entry_of(*spec, device, stream);

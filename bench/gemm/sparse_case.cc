@@ -78,13 +78,11 @@ Verification SparseGemmCase::verify(int slot, int attempt) {
                 fmt::format("buffer set {}", slot));
 }
 
-Json SparseGemmCase::algorithm() const {
-  Json algorithm = gemm_.algorithm();
-  algorithm["pruning"] = "strip: the two of each four along k that are nearest to 0";
-  algorithm["prune_s"] = prune_s_;
-  algorithm["compress_s"] = compress_s_;
-  algorithm["compressed_bytes"] = gemm_.compressed_bytes();
-  return algorithm;
+Json SparseGemmCase::preparation() const {
+  return {{"pruning", "strip: the two of each four along k that are nearest to 0"},
+          {"prune_s", prune_s_},
+          {"compress_s", compress_s_},
+          {"compressed_bytes", gemm_.compressed_bytes()}};
 }
 
 }  // namespace assay

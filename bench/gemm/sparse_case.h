@@ -3,7 +3,7 @@
 
 // A product with 2:4 weights as a case. Its weights are those of the dense case, pruned; pruning,
 // compression and the search for an algorithm come before anything is timed, and are reported as
-// the algorithm's prune_s and compress_s. The check multiplies by the pruned weights, which lie
+// preparation(). The check multiplies by the pruned weights, which lie
 // dense beside the compressed ones, so a mistake of the compression shows too.
 #pragma once
 
@@ -23,7 +23,8 @@ class SparseGemmCase : public CudaCase {
   [[nodiscard]] int slots() const override { return static_cast<int>(sets_.size()); }
   void launch(int slot) override;
   [[nodiscard]] Verification verify(int slot, int attempt) override;
-  [[nodiscard]] Json algorithm() const override;
+  [[nodiscard]] Json algorithm() const override { return gemm_.algorithm(); }
+  [[nodiscard]] Json preparation() const override;
 
  protected:
   [[nodiscard]] const DeviceBuffer& output(int slot) const override { return set(slot).d; }

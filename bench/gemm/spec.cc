@@ -59,12 +59,9 @@ class Reader {
   }
 
   std::int64_t number(std::string_view text) const {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > kLargest) {
-      refuse(fmt::format("'{}': expected a whole number from 1 to 2^40", text));
-    }
-    return value;
+    const std::optional<std::int64_t> value = parse_gemm_size(text);
+    if (!value) refuse(fmt::format("'{}': expected a whole number from 1 to 2^40", text));
+    return *value;
   }
 
   void add_variant(GemmSpec& spec, std::string_view variant) const {
@@ -172,6 +169,14 @@ Json parameters_of(const GemmSpec& spec) {
   if (spec.rowwise) fields["scales"] = "rowwise";
   if (spec.sparse) fields["sparse"] = "2:4";
   return fields;
+}
+
+std::optional<std::int64_t> parse_gemm_size(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (value < 1 || value > kLargest) return std::nullopt;
+  return value;
 }
 
 std::optional<GemmSpec> parse_gemm_id(std::string_view id) {

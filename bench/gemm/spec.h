@@ -62,6 +62,9 @@ struct GemmSpec {
 // id.
 [[nodiscard]] std::optional<GemmSpec> parse_gemm_id(std::string_view id);
 
+// Null for what is no whole number from 1 to 2^40.
+[[nodiscard]] std::optional<std::int64_t> parse_gemm_size(std::string_view text);
+
 // Why the device cannot run it; empty if it can. 90: compute capability 9.0.
 [[nodiscard]] std::string why_not(const GemmSpec& spec, int compute_capability);
 

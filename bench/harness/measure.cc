@@ -30,6 +30,7 @@ class CaseRun {
 
   void run() {
     record_.algorithm = case_->algorithm();
+    record_.preparation = case_->preparation();
     if (!first_check()) return;
     const LaunchCost cost = bench_.profiled ? LaunchCost{} : estimate_cost();
     bench_.ready(record_.id);
@@ -55,6 +56,9 @@ class CaseRun {
  private:
   [[nodiscard]] LaunchFunction launcher() {
     return [this](int) { case_->launch(next_slot_++ % case_->slots()); };
+  }
+  [[nodiscard]] int capacity() const {
+    return std::max(1, bench_.timer.capacity() / case_->kernels_per_launch());
   }
   [[nodiscard]] double now_s() const { return bench_.clock.now_s(); }
   [[nodiscard]] double elapsed_s() const { return now_s() - start_s_; }
@@ -160,7 +164,7 @@ class CaseRun {
     if (cost.wall_s > kBatch_s) return cost;
     // The timer may see next to nothing of it: then the wall time bounds the batch.
     const double launches = std::min(kBatch_s / cost.timed_s, kMostEstimate_s / cost.wall_s);
-    return cost_of(1, std::clamp(static_cast<int>(launches), 1, bench_.timer.capacity()));
+    return cost_of(1, std::clamp(static_cast<int>(launches), 1, capacity()));
   }
 
   void rest(double seconds) {
@@ -216,7 +220,7 @@ class CaseRun {
           result.samples_s.size() * static_cast<std::size_t>(rule.per_sample);
       return launches >= slots.size() && elapsed_s() >= bench_.budget.cap_s;
     };
-    const int at_once = std::max(1, bench_.timer.capacity() / rule.per_sample);
+    const int at_once = std::max(1, capacity() / rule.per_sample);
     bench_.timer.start_clock();
     result.window.begin_s = now_s();
     while (static_cast<int>(result.samples_s.size()) < samples && !may_end()) {
@@ -255,8 +259,7 @@ class CaseRun {
 
   bool time_sustained(const LaunchCost& cost) {
     const Budget& budget = bench_.budget;
-    const StoppingRule rule =
-        plan_samples(cost, budget.sustained_window_s, bench_.timer.capacity(), budget);
+    const StoppingRule rule = plan_samples(cost, budget.sustained_window_s, capacity(), budget);
     declare(rule);
     settle(cost);
     std::optional<std::string> why;
@@ -280,8 +283,7 @@ class CaseRun {
   // voltage droop), but tells whether the load is heavy: such a one rests before each spell.
   bool time_bursts(const LaunchCost& cost) {
     const Budget& budget = bench_.budget;
-    const StoppingRule rule =
-        plan_samples(cost, budget.burst_window_s, bench_.timer.capacity(), budget);
+    const StoppingRule rule = plan_samples(cost, budget.burst_window_s, capacity(), budget);
     declare(rule);
     record_.warm_up.stop_reason =
         fmt::format("declared {:g} s after each rest", budget.burst_warm_s);

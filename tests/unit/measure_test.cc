@@ -24,6 +24,7 @@ class FakeTimer : public Timer {
   [[nodiscard]] const char* name() const override { return "fake"; }
   [[nodiscard]] std::vector<double> sample(int samples, int per_sample,
                                            const LaunchFunction& launch) override {
+    largest_call = std::max(largest_call, samples * per_sample);
     for (int i = 0; i < samples * per_sample; ++i) launch(i);
     clock_.advance(samples * per_sample * (launch_s + untimed_s));
     return std::vector<double>(static_cast<std::size_t>(samples), gives.value_or(launch_s));
@@ -34,6 +35,7 @@ class FakeTimer : public Timer {
   [[nodiscard]] std::optional<double> clock_mhz() override { return mhz(); }
   std::string began;
   int most_launches = 200;
+  int largest_call = 0;
   std::function<std::optional<double>()> mhz = [] { return 1500.0; };
   double launch_s = 0.001;
   std::optional<double> gives;  // instead of launch_s
@@ -71,6 +73,7 @@ struct Script {
   std::vector<int> launched;
   int poisoned = 0;
   int slots = 2;
+  int kernels = 1;
   std::function<void(int slot)> on_poison = [](int) {};
   std::function<void(int slot)> on_slot = [](int) {};
   std::function<void(int launch)> on_launch = [](int) {};
@@ -107,6 +110,8 @@ class FakeCase : public Case {
     return hashes;
   }
   [[nodiscard]] Json algorithm() const override { return {{"id", 66}}; }
+  [[nodiscard]] Json preparation() const override { return {{"prune_s", 0.5}}; }
+  [[nodiscard]] int kernels_per_launch() const override { return script_.kernels; }
 
  private:
   Script& script_;
@@ -163,6 +168,7 @@ TEST_F(Measure, ASoundCaseBecomesACompleteRecord) {
   EXPECT_EQ(record.telemetry.deltas.at("pcie_replays"), 5) << "before the load and after it";
   EXPECT_EQ(record.verification.status, VerificationStatus::kVerified);
   EXPECT_EQ(record.algorithm["id"], 66);
+  EXPECT_EQ(record.preparation["prune_s"], 0.5);
   EXPECT_EQ(record.telemetry.sm_clock_mhz->mean, 1500);
   EXPECT_THAT(record.telemetry.unknown.at("power_w"), HasSubstr("Not Supported"));
   EXPECT_EQ(script_.poisoned, 20) << "both slots, before the first check and before each spell";
@@ -367,6 +373,17 @@ TEST_F(Measure, ATimerThatSeesNoTimePassIsAnErrorInBoundedTime) {
   EXPECT_EQ(record.status, RecordStatus::kErrored);
   EXPECT_THAT(record.message, HasSubstr("no time"));
   EXPECT_LT(clock_.now_s() - start, 1.5 * Budget{}.cap_s);
+}
+
+TEST_F(Measure, LaunchesOfSeveralKernelsShareWhatTheStreamTakes) {
+  timer_.launch_s = 1e-5;
+  EXPECT_EQ(measured(entry(Power::kBurst), bench()).status, RecordStatus::kOk);
+  EXPECT_GT(timer_.largest_call, 100);
+  timer_.largest_call = 0;
+  script_.kernels = 10;
+  EXPECT_EQ(measured(entry(Power::kBurst), bench()).status, RecordStatus::kOk);
+  EXPECT_GT(timer_.largest_call, 10);
+  EXPECT_LE(timer_.largest_call, 20);
 }
 
 TEST_F(Measure, WhatIsNoTimeIsAnError) {
