@@ -25,6 +25,12 @@ class FakeTimer : public Timer {
   [[nodiscard]] std::vector<double> sample(int samples, int per_sample,
                                            const LaunchFunction& launch) override {
     largest_call = std::max(largest_call, samples * per_sample);
+    return ungated(samples, per_sample, launch);
+  }
+  void run(int launches, const LaunchFunction& launch) override {
+    (void)ungated(1, launches, launch);
+  }
+  std::vector<double> ungated(int samples, int per_sample, const LaunchFunction& launch) {
     for (int i = 0; i < samples * per_sample; ++i) launch(i);
     clock_.advance(samples * per_sample * (launch_s + untimed_s));
     return std::vector<double>(static_cast<std::size_t>(samples), gives.value_or(launch_s));
