@@ -280,6 +280,7 @@ Record merge_runs(std::span<const RunRecord> given, int conditioning_rounds) {
   record.conditions = first.conditions;
   record.work = first.work;
   record.algorithm = first.algorithm;
+  record.preparation = first.preparation;
   record.data = first.data;
 
   Tally tally;

@@ -259,6 +259,7 @@ struct RunRecord {
   Telemetry telemetry;
   Verification verification;
   Json algorithm;              // library's choice, enough to reproduce it; null if none
+  Json preparation;            // times and sizes of what came before the timed part; null if none
   Json data = Json::object();  // {"fill": ..., "seed": ...}
   double busy_s = 0;           // warm-up, timed work and checks of this case on the device
   double idle_s = 0;           // rest that its power condition declares
@@ -280,6 +281,7 @@ struct RunRecord {
     archive("telemetry", self.telemetry);
     archive("verification", self.verification);
     archive("algorithm", self.algorithm);
+    archive("preparation", self.preparation);
     archive("data", self.data);
     archive("busy_s", self.busy_s);
     archive("idle_s", self.idle_s);
@@ -382,6 +384,7 @@ struct Record {
   std::optional<double> sm_clock_mhz;  // median of the judged runs that know it
   Telemetry telemetry;                 // over the judged runs
   Json algorithm;
+  Json preparation;  // of one run
   Json data = Json::object();
   RecordStatus status = RecordStatus::kOk;
   std::string message;
@@ -405,6 +408,7 @@ struct Record {
     archive("sm_clock_mhz", self.sm_clock_mhz);
     archive("telemetry", self.telemetry);
     archive("algorithm", self.algorithm);
+    archive("preparation", self.preparation);
     archive("data", self.data);
     archive("status", self.status);
     archive("message", self.message);

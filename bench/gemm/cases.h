@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Assay authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The cases of the family, by id (spec.h). What --list prints is a choice: squares in every
-// precision; any other product is made from its id.
+// The cases of the family, by id (spec.h, linear_spec.h, ceiling_case.h). What --list prints is a
+// choice: squares in every precision, sparse ones where there are, and three layers; any other
+// product or layer is made from its id.
 #pragma once
 
 #include <optional>

@@ -11,14 +11,12 @@
 namespace assay {
 namespace {
 
-constexpr std::uint64_t kSeedsPerSet = 8;
-
 DeviceBuffer filled(ElementType type, std::int64_t count, bool float_data, std::uint64_t seed,
                     cudaStream_t stream) {
+  if (!float_data) return gemm_input(type, count, seed, stream);
   DeviceBuffer buffer(count * element_bytes(type));
-  check_cuda(float_data ? fill_uniform_on_fp32_grid(buffer.as<double>(), count, seed, stream)
-                        : fill_uniform(type, buffer.data(), count, seed, stream),
-             "fill_uniform");
+  check_cuda(fill_uniform_on_fp32_grid(buffer.as<double>(), count, seed, stream),
+             "fill_uniform_on_fp32_grid");
   return buffer;
 }
 
@@ -43,6 +41,13 @@ DeviceBuffer scales(std::int64_t lines, std::uint64_t seed) {
 }
 
 }  // namespace
+
+DeviceBuffer gemm_input(ElementType type, std::int64_t count, std::uint64_t seed,
+                        cudaStream_t stream) {
+  DeviceBuffer buffer(count * element_bytes(type));
+  check_cuda(fill_uniform(type, buffer.data(), count, seed, stream), "fill_uniform");
+  return buffer;
+}
 
 GemmProblem problem_of(const GemmSpec& spec, const GemmOperands& operands) {
   const PrecisionInfo& info = info_of(spec.precision);
@@ -75,7 +80,7 @@ GemmCase::GemmCase(const GemmSpec& spec, const CudaDevice& device, cudaStream_t 
 }
 
 GemmCase::Buffers GemmCase::make_set(std::uint64_t index) const {
-  const std::uint64_t seed = kGemmSeed + kSeedsPerSet * index;
+  const std::uint64_t seed = kGemmSeed + kGemmSeedsPerSet * index;
   Buffers set;
   set.x = filled(info_.x, spec_.batch * spec_.m * spec_.k, spec_.float_data, seed, stream());
   set.w = filled(info_.w, spec_.batch * spec_.n * spec_.k, spec_.float_data, seed + 1, stream());

@@ -15,6 +15,11 @@
 namespace assay {
 
 inline constexpr std::uint64_t kGemmSeed = 20261130;  // of all data of the family
+inline constexpr std::uint64_t kGemmSeedsPerSet = 8;  // x has the first, w the second
+
+// `count` elements of an operand on the device, as input_fill() says.
+[[nodiscard]] DeviceBuffer gemm_input(ElementType type, std::int64_t count, std::uint64_t seed,
+                                      cudaStream_t stream);
 
 class GemmCase : public CudaCase {
  public:

@@ -6,6 +6,9 @@
 
 #include "bench/gemm/cases.h"
 #include "bench/gemm/cublaslt.h"
+#if ASSAY_CUSPARSELT
+#include "bench/gemm/cusparselt.h"
+#endif
 #include "bench/harness/cuda/device.h"
 #include "bench/harness/family_main.h"
 #include "reports/error.h"
@@ -28,6 +31,9 @@ class Gemm : public assay::CudaFamily {
   [[nodiscard]] assay::Json versions() const override {
     assay::Json versions = CudaFamily::versions();
     versions["cublaslt"] = assay::cublaslt_version();
+#if ASSAY_CUSPARSELT
+    versions["cusparselt"] = assay::cusparselt_version();
+#endif
     return versions;
   }
   [[nodiscard]] std::vector<assay::CaseEntry> cases() override {

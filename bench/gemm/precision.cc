@@ -30,6 +30,11 @@ const PrecisionInfo& info_of(Precision precision) {
   return *std::ranges::find(kPrecisions, precision, &PrecisionInfo::precision);
 }
 
+bool has_sparse(Precision precision) {
+  return precision == Precision::kFp16 || precision == Precision::kBf16 ||
+         precision == Precision::kFp8E4M3 || precision == Precision::kInt8;
+}
+
 const char* input_fill(Precision precision) {
   return info_of(precision).x == ElementType::kInt8 ? "uniform -128..127" : "uniform[-1,1)";
 }

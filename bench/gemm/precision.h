@@ -42,6 +42,8 @@ struct PrecisionInfo {
 
 [[nodiscard]] std::span<const PrecisionInfo> precisions();
 [[nodiscard]] const PrecisionInfo& info_of(Precision precision);
+// Whether 2:4 products are offered: FP16, BF16, E4M3 and INT8.
+[[nodiscard]] bool has_sparse(Precision precision);
 // What fills the inputs, as a record's data says it.
 [[nodiscard]] const char* input_fill(Precision precision);
 // Null: there is none of that name.

@@ -59,12 +59,9 @@ class Reader {
   }
 
   std::int64_t number(std::string_view text) const {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > kLargest) {
-      refuse(fmt::format("'{}': expected a whole number from 1 to 2^40", text));
-    }
-    return value;
+    const std::optional<std::int64_t> value = parse_gemm_size(text);
+    if (!value) refuse(fmt::format("'{}': expected a whole number from 1 to 2^40", text));
+    return *value;
   }
 
   void add_variant(GemmSpec& spec, std::string_view variant) const {
@@ -106,10 +103,7 @@ class Reader {
     if (spec.float_data && spec.precision != Precision::kFp64) refuse("float_data belongs to fp64");
     if (spec.bias && spec.precision == Precision::kInt8) refuse("no bias for INT32 outputs");
     if (!spec.sparse) return;
-    if (spec.precision != Precision::kFp16 && spec.precision != Precision::kBf16 &&
-        spec.precision != Precision::kFp8E4M3 && spec.precision != Precision::kInt8) {
-      refuse("sparse products: fp16, bf16, fp8_e4m3 and int8");
-    }
+    if (!has_sparse(spec.precision)) refuse("sparse products: fp16, bf16, fp8_e4m3 and int8");
     if (spec.batch > 1 || spec.pointers || spec.bias || spec.rowwise || !spec.w_k_contiguous ||
         !spec.x_k_contiguous) {
       refuse("sparse excludes every other variant");
@@ -134,8 +128,9 @@ double GemmSpec::bytes() const {
   const double x = static_cast<double>(m) * static_cast<double>(k);
   const double w = static_cast<double>(n) * static_cast<double>(k);
   const double d = static_cast<double>(m) * static_cast<double>(n);
+  const auto w_bytes = static_cast<double>(element_bytes(info.w));
   return static_cast<double>(batch) * (x * static_cast<double>(element_bytes(info.x)) +
-                                       w * static_cast<double>(element_bytes(info.w)) +
+                                       w * (sparse ? w_bytes / 2 + 1.0 / 8 : w_bytes) +
                                        d * static_cast<double>(element_bytes(info.d)));
 }
 
@@ -175,6 +170,14 @@ Json parameters_of(const GemmSpec& spec) {
   if (spec.sparse) fields["sparse"] = "2:4";
   if (spec.float_data) fields["float_data"] = true;
   return fields;
+}
+
+std::optional<std::int64_t> parse_gemm_size(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (value < 1 || value > kLargest) return std::nullopt;
+  return value;
 }
 
 std::optional<GemmSpec> parse_gemm_id(std::string_view id) {

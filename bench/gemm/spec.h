@@ -46,7 +46,9 @@ struct GemmSpec {
   bool operator==(const GemmSpec&) const = default;
 
   [[nodiscard]] double operations() const;  // of the dense product, also for sparse
-  [[nodiscard]] double bytes() const;       // operands and output once each
+  // Operands and output once each; of sparse weights the half that is kept, and 2 bits of place for
+  // each of these.
+  [[nodiscard]] double bytes() const;
 };
 
 [[nodiscard]] std::string id_of(const GemmSpec& spec);
@@ -59,6 +61,9 @@ struct GemmSpec {
 // variants that exclude each other. The canonical id alone is taken: id_of(*parse_gemm_id(id)) ==
 // id.
 [[nodiscard]] std::optional<GemmSpec> parse_gemm_id(std::string_view id);
+
+// Null for what is no whole number from 1 to 2^40.
+[[nodiscard]] std::optional<std::int64_t> parse_gemm_size(std::string_view text);
 
 // Why the device cannot run it; empty if it can. 90: compute capability 9.0.
 [[nodiscard]] std::string why_not(const GemmSpec& spec, int compute_capability);

@@ -45,6 +45,8 @@ class Case {
   // Interchangeable buffer sets, >= 1; launch i of a loop uses slot i % slots().
   [[nodiscard]] virtual int slots() const = 0;
   virtual void launch(int slot) = 0;
+  // Kernels that one launch queues, about: a stream takes a limited number at once.
+  [[nodiscard]] virtual int kernels_per_launch() const { return 1; }
   // Overwrites the outputs with what no launch would write, so that what was not written is seen.
   virtual void poison(int slot) = 0;
   // Called after everything launched has ended. `attempt` counts the checks of this process.
@@ -65,6 +67,9 @@ class Case {
     (void)algorithm;
     throw std::logic_error("a case without candidates was given one");
   }
+  // {"prune_s": ...}: times and sizes of what the constructor did that a user would pay for as
+  // well; null if nothing. They differ from run to run, so they are not part of the algorithm.
+  [[nodiscard]] virtual Json preparation() const { return nullptr; }
 };
 
 struct CaseEntry {

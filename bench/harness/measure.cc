@@ -31,6 +31,7 @@ class CaseRun {
 
   void run() {
     choose_algorithm();
+    record_.preparation = case_->preparation();
     if (!first_check()) return;
     const LaunchCost cost = bench_.profiled ? LaunchCost{} : estimate_cost();
     bench_.ready(record_.id);
@@ -57,6 +58,9 @@ class CaseRun {
   [[nodiscard]] LaunchFunction launcher() {
     return [this](int) { case_->launch(next_slot_++ % case_->slots()); };
   }
+  [[nodiscard]] int capacity() const {
+    return std::max(1, bench_.timer.capacity() / case_->kernels_per_launch());
+  }
   [[nodiscard]] double now_s() const { return bench_.clock.now_s(); }
   [[nodiscard]] double elapsed_s() const { return now_s() - start_s_; }
 
@@ -72,12 +76,12 @@ class CaseRun {
   // What is chosen, and how, is a fact of the record ("chosen").
   void choose_algorithm() {
     record_.algorithm = case_->algorithm();
-    if (record_.algorithm.is_null()) return;
+    if (case_->candidates().empty()) return;
     const std::string library = record_.algorithm.value("library", std::string());
     const StoredAlgorithm* stored =
         bench_.algorithms == nullptr ? nullptr : bench_.algorithms->find(record_.id, library);
     std::string how = "first offered";
-    if (bench_.tunes && !case_->candidates().empty()) {
+    if (bench_.tunes) {
       const Tuned tuned = tune(*case_, record_.conditions.power, bench_);
       case_->choose(tuned.algorithm);
       record_.algorithm = case_->algorithm();
@@ -183,7 +187,7 @@ class CaseRun {
     if (cost.wall_s > kBatch_s) return cost;
     // The timer may see next to nothing of it: then the wall time bounds the batch.
     const double launches = std::min(kBatch_s / cost.timed_s, kMostEstimate_s / cost.wall_s);
-    return cost_of(1, std::clamp(static_cast<int>(launches), 1, bench_.timer.capacity()));
+    return cost_of(1, std::clamp(static_cast<int>(launches), 1, capacity()));
   }
 
   void rest(double seconds) {
@@ -239,7 +243,7 @@ class CaseRun {
           result.samples_s.size() * static_cast<std::size_t>(rule.per_sample);
       return launches >= slots.size() && elapsed_s() >= bench_.budget.cap_s;
     };
-    const int at_once = std::max(1, bench_.timer.capacity() / rule.per_sample);
+    const int at_once = std::max(1, capacity() / rule.per_sample);
     bench_.timer.start_clock();
     result.window.begin_s = now_s();
     while (static_cast<int>(result.samples_s.size()) < samples && !may_end()) {
@@ -278,8 +282,7 @@ class CaseRun {
 
   bool time_sustained(const LaunchCost& cost) {
     const Budget& budget = bench_.budget;
-    const StoppingRule rule =
-        plan_samples(cost, budget.sustained_window_s, bench_.timer.capacity(), budget);
+    const StoppingRule rule = plan_samples(cost, budget.sustained_window_s, capacity(), budget);
     declare(rule);
     settle(cost);
     std::optional<std::string> why;
@@ -303,8 +306,7 @@ class CaseRun {
   // voltage droop), but tells whether the load is heavy: such a one rests before each spell.
   bool time_bursts(const LaunchCost& cost) {
     const Budget& budget = bench_.budget;
-    const StoppingRule rule =
-        plan_samples(cost, budget.burst_window_s, bench_.timer.capacity(), budget);
+    const StoppingRule rule = plan_samples(cost, budget.burst_window_s, capacity(), budget);
     declare(rule);
     record_.warm_up.stop_reason =
         fmt::format("declared {:g} s after each rest", budget.burst_warm_s);

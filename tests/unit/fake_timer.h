@@ -4,6 +4,7 @@
 // A timer and a sensor whose readings a test sets.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <optional>
@@ -22,6 +23,13 @@ class FakeTimer : public Timer {
   [[nodiscard]] const char* name() const override { return "fake"; }
   [[nodiscard]] std::vector<double> sample(int samples, int per_sample,
                                            const LaunchFunction& launch) override {
+    largest_call = std::max(largest_call, samples * per_sample);
+    return ungated(samples, per_sample, launch);
+  }
+  void run(int launches, const LaunchFunction& launch) override {
+    (void)ungated(1, launches, launch);
+  }
+  std::vector<double> ungated(int samples, int per_sample, const LaunchFunction& launch) {
     for (int i = 0; i < samples * per_sample; ++i) launch(i);
     clock_.advance(samples * per_sample * (launch_s + untimed_s));
     return std::vector<double>(static_cast<std::size_t>(samples), gives.value_or(launch_s));
@@ -32,6 +40,7 @@ class FakeTimer : public Timer {
   [[nodiscard]] std::optional<double> clock_mhz() override { return mhz(); }
   std::string began;
   int most_launches = 200;
+  int largest_call = 0;
   std::function<std::optional<double>()> mhz = [] { return 1500.0; };
   double launch_s = 0.001;
   std::optional<double> gives;  // instead of launch_s

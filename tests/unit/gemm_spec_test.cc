@@ -43,6 +43,16 @@ TEST(GemmSpec, SizesAreCountedIn64Bits) {
   EXPECT_DOUBLE_EQ(spec->bytes(), 3 * 2 * 65536.0 * 65536.0);
 }
 
+TEST(GemmSpec, ASparseProductCountsAsTheDenseOneAndReadsHalfTheWeights) {
+  const auto sparse = parse_gemm_id("gemm/bf16/256x512x1024+sparse/burst");
+  EXPECT_DOUBLE_EQ(sparse->operations(), 2.0 * 256 * 512 * 1024);
+  EXPECT_DOUBLE_EQ(sparse->bytes(),
+                   2.0 * 256 * 1024 + 512.0 * 1024 * (1 + 1.0 / 8) + 2.0 * 256 * 512);
+  EXPECT_DOUBLE_EQ(parse_gemm_id("gemm/int8/64x64x64+sparse/burst")->bytes(),
+                   64.0 * 64 * (1 + 0.5 + 1.0 / 8 + 4));
+  EXPECT_NE(why_not(*sparse, 75), "");
+}
+
 TEST(GemmSpec, WhatBelongsToOthersIsLeftToThem) {
   EXPECT_FALSE(parse_gemm_id("gemm/ceiling/bf16/burst"));
   EXPECT_FALSE(parse_gemm_id("gemm/linear_fp8/64x1024x1024+cast/burst"));
@@ -71,6 +81,13 @@ TEST(GemmSpec, RefusesWhatCannotBeAndSaysWhy) {
       {"gemm/int8/256x256x256+bias/burst", "no bias"},
       {"gemm/fp32/256x256x256+float_data/burst", "float_data belongs to fp64"},
       {"gemm/fp64/256x256x256+sparse/burst", "sparse products: fp16"},
+      {"gemm/fp32/256x256x256+sparse/burst", "sparse products: fp16"},
+      {"gemm/fp8_e5m2/256x256x256+sparse/burst", "sparse products: fp16"},
+      {"gemm/fp8_e4m3_full/256x256x256+sparse/burst", "sparse products: fp16"},
+      {"gemm/bf16/256x256x256+nn+sparse/burst", "sparse excludes"},
+      {"gemm/bf16/256x256x256+batch=2+sparse/burst", "sparse excludes"},
+      {"gemm/bf16/256x16x256+sparse/burst", "sparse needs m"},
+      {"gemm/fp8_e4m3/256x256x96+sparse/burst", "sparse needs m"},
       {"gemm/bf16/256x256x256+bias+sparse/burst", "sparse excludes"},
       {"gemm/bf16/1x256x256+sparse/burst", "sparse needs m"}};
   for (const auto& [id, why] : wrong) {

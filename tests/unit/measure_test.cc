@@ -23,6 +23,7 @@ struct Script {
   int poisoned = 0;
   int slots = 2;
   int algorithm = 66;
+  int kernels = 1;
   std::function<void(int slot)> on_poison = [](int) {};
   std::function<void(int slot)> on_slot = [](int) {};
   std::function<void(int launch)> on_launch = [](int) {};
@@ -68,6 +69,8 @@ class FakeCase : public Case {
     if (algorithm.at("id") == 99) throw std::runtime_error("fake: no algorithm 99");
     script_.algorithm = algorithm.at("id");
   }
+  [[nodiscard]] Json preparation() const override { return {{"prune_s", 0.5}}; }
+  [[nodiscard]] int kernels_per_launch() const override { return script_.kernels; }
 
  private:
   Script& script_;
@@ -124,6 +127,7 @@ TEST_F(Measure, ASoundCaseBecomesACompleteRecord) {
   EXPECT_EQ(record.telemetry.deltas.at("pcie_replays"), 5) << "before the load and after it";
   EXPECT_EQ(record.verification.status, VerificationStatus::kVerified);
   EXPECT_EQ(record.algorithm["id"], 66);
+  EXPECT_EQ(record.preparation["prune_s"], 0.5);
   EXPECT_EQ(record.telemetry.sm_clock_mhz->mean, 1500);
   EXPECT_THAT(record.telemetry.unknown.at("power_w"), HasSubstr("Not Supported"));
   EXPECT_EQ(script_.poisoned, 20) << "both slots, before the first check and before each spell";
@@ -370,6 +374,17 @@ TEST_F(Measure, ATimerThatSeesNoTimePassIsAnErrorInBoundedTime) {
   EXPECT_EQ(record.status, RecordStatus::kErrored);
   EXPECT_THAT(record.message, HasSubstr("no time"));
   EXPECT_LT(clock_.now_s() - start, 1.5 * Budget{}.cap_s);
+}
+
+TEST_F(Measure, LaunchesOfSeveralKernelsShareWhatTheStreamTakes) {
+  timer_.launch_s = 1e-5;
+  EXPECT_EQ(measured(entry(Power::kBurst), bench()).status, RecordStatus::kOk);
+  EXPECT_GT(timer_.largest_call, 100);
+  timer_.largest_call = 0;
+  script_.kernels = 10;
+  EXPECT_EQ(measured(entry(Power::kBurst), bench()).status, RecordStatus::kOk);
+  EXPECT_GT(timer_.largest_call, 10);
+  EXPECT_LE(timer_.largest_call, 20);
 }
 
 TEST_F(Measure, WhatIsNoTimeIsAnError) {
