@@ -24,10 +24,11 @@ inline constexpr int kAmaxHistory = 1024;
 
 // Of one matrix, in device memory. history[0] collects the launch that runs now and is 0 before it;
 // the last entry is that of the launch before, and so on downwards.
+// Libraries that take a scale by its address may want it on 16 bytes.
 struct Fp8Scaling {
-  float scale;          // what the BF16 values are multiplied by
-  float inverse_scale;  // what a product multiplies by to undo it
-  float history[kAmaxHistory];
+  alignas(16) float scale;          // what the BF16 values are multiplied by
+  alignas(16) float inverse_scale;  // what a product multiplies by to undo it
+  alignas(16) float history[kAmaxHistory];
 };
 
 [[nodiscard]] constexpr float fp8_max(ElementType type) {

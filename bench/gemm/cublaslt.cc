@@ -304,11 +304,14 @@ void LtGemm::run(const GemmOperands& operands, cudaStream_t stream) {
     set_attribute(h.operation, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, operands.w_scale);
     set_attribute(h.operation, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, operands.x_scale);
   }
-  check_lt(cublasLtMatmul(h.library.get(), h.operation.get(), &h.scalars.one, operands.w, h.w.get(),
-                          operands.x, h.x.get(), &h.scalars.zero, operands.d, h.d.get(), operands.d,
-                          h.d.get(), &choice_.algo, workspace_.data(),
-                          static_cast<std::size_t>(workspace_.bytes()), stream),
-           "cublasLtMatmul");
+  const cublasStatus_t status = cublasLtMatmul(
+      h.library.get(), h.operation.get(), &h.scalars.one, operands.w, h.w.get(), operands.x,
+      h.x.get(), &h.scalars.zero, operands.d, h.d.get(), operands.d, h.d.get(), &choice_.algo,
+      workspace_.data(), static_cast<std::size_t>(workspace_.bytes()), stream);
+  if (status != CUBLAS_STATUS_SUCCESS) {
+    check_lt(status,
+             fmt::format("cublasLtMatmul of {}x{}x{}", h.spec.m, h.spec.n, h.spec.k).c_str());
+  }
 }
 
 Json LtGemm::algorithm() const { return described(choice_); }

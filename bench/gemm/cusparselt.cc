@@ -109,10 +109,16 @@ struct SparseLtGemm::Handles {
                                                    CUSPARSELT_MATMUL_ALG_DEFAULT),
                   "cusparseLtMatmulAlgSelectionInit");
     selection.made = true;
-    check_offered(
-        cusparseLtMatmulPlanInit(&library.value, &plan.value, &operation, &selection.value),
-        "cusparseLtMatmulPlanInit");
-    plan.made = true;
+    check_offered(make_plan(), "cusparseLtMatmulPlanInit");
+  }
+
+  cusparseStatus_t make_plan() {
+    if (plan.made) (void)cusparseLtMatmulPlanDestroy(&plan.value);
+    plan.value = {};
+    const cusparseStatus_t status =
+        cusparseLtMatmulPlanInit(&library.value, &plan.value, &operation, &selection.value);
+    plan.made = status == CUSPARSE_STATUS_SUCCESS;
+    return status;
   }
 
   void make_dense(Matrix& matrix, ElementType type, std::int64_t rows, std::int64_t columns) {
@@ -141,14 +147,19 @@ struct SparseLtGemm::Handles {
 };
 
 SparseLtGemm::SparseLtGemm(const GemmSpec& spec) : handles_(std::make_unique<Handles>(spec)) {
+  const auto [compressed, scratch] = compressed_and_scratch_bytes();
+  compressed_bytes_ = compressed;
+  compress_scratch_ = DeviceBuffer(scratch);
+  fit_workspace();
+}
+
+std::pair<std::int64_t, std::int64_t> SparseLtGemm::compressed_and_scratch_bytes() const {
   std::size_t compressed = 0;
   std::size_t scratch = 0;
   check_lt(cusparseLtSpMMACompressedSize(&handles_->library.value, &handles_->plan.value,
                                          &compressed, &scratch),
            "cusparseLtSpMMACompressedSize");
-  compressed_bytes_ = static_cast<std::int64_t>(compressed);
-  compress_scratch_ = DeviceBuffer(static_cast<std::int64_t>(scratch));
-  fit_workspace();
+  return {static_cast<std::int64_t>(compressed), static_cast<std::int64_t>(scratch)};
 }
 
 SparseLtGemm::~SparseLtGemm() = default;
@@ -169,6 +180,8 @@ void SparseLtGemm::prune(const void* w, void* pruned, cudaStream_t stream) {
 
 bool SparseLtGemm::is_pruned(const void* w, cudaStream_t stream) {
   const DeviceBuffer device_wrong(sizeof(int));
+  // The library writes where it finds a fault, and nothing otherwise.
+  check_cuda(cudaMemsetAsync(device_wrong.data(), 0, sizeof(int), stream), "cudaMemsetAsync");
   check_lt(cusparseLtSpMMAPruneCheck(&handles_->library.value, &handles_->operation, w,
                                      device_wrong.as<int>(), stream),
            "cusparseLtSpMMAPruneCheck");
@@ -184,18 +197,6 @@ void SparseLtGemm::compress(const void* pruned, void* compressed, cudaStream_t s
   check_lt(cusparseLtSpMMACompress(&handles_->library.value, &handles_->plan.value, pruned,
                                    compressed, compress_scratch_.data(), stream),
            "cusparseLtSpMMACompress");
-}
-
-void SparseLtGemm::search(const SparseOperands& operands, cudaStream_t stream) {
-  const float one = 1;
-  const float zero = 0;
-  check_lt(cusparseLtMatmulSearch(&handles_->library.value, &handles_->plan.value, &one,
-                                  operands.compressed, operands.x, &zero, operands.d, operands.d,
-                                  workspace_.data(), &stream, 1),
-           "cusparseLtMatmulSearch");
-  check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-  searched_ = true;
-  fit_workspace();
 }
 
 void SparseLtGemm::run(const SparseOperands& operands, cudaStream_t stream) {
@@ -216,8 +217,32 @@ Json SparseLtGemm::algorithm() const {
           {"split_k_mode", h.selected(CUSPARSELT_MATMUL_SPLIT_K_MODE)},
           {"split_k_buffers", h.selected(CUSPARSELT_MATMUL_SPLIT_K_BUFFERS)},
           {"search_iterations", h.selected(CUSPARSELT_MATMUL_SEARCH_ITERATIONS)},
-          {"workspace_bytes", workspace_.bytes()},
-          {"chosen", searched_ ? "fastest of the library's search" : "the library's default"}};
+          {"workspace_bytes", workspace_.bytes()}};
+}
+
+std::vector<Json> SparseLtGemm::candidates() const {
+  const Json first = handles_->selected(CUSPARSELT_MATMUL_ALG_CONFIG_ID);
+  const Json ids = handles_->selected(CUSPARSELT_MATMUL_ALG_CONFIG_MAX_ID);
+  const std::string library = "cuSPARSELt " + cusparselt_version();
+  std::vector<Json> all = {{{"library", library}, {"id", first}}};
+  for (int id = 0; ids.is_number() && id < ids; ++id) {
+    if (first != id) all.push_back({{"library", library}, {"id", id}});
+  }
+  return all;
+}
+
+void SparseLtGemm::choose(const Json& algorithm) {
+  Handles& h = *handles_;
+  const std::int32_t id = algorithm.at("id");
+  check_lt(cusparseLtMatmulAlgSetAttribute(&h.library.value, &h.selection.value,
+                                           CUSPARSELT_MATMUL_ALG_CONFIG_ID, &id, sizeof(id)),
+           "cusparseLtMatmulAlgSetAttribute");
+  check_lt(h.make_plan(), "cusparseLtMatmulPlanInit");
+  if (const std::int64_t bytes = compressed_and_scratch_bytes().first; bytes != compressed_bytes_) {
+    throw std::runtime_error(fmt::format(
+        "algorithm {} wants weights compressed to {} bytes, not {}", id, bytes, compressed_bytes_));
+  }
+  fit_workspace();
 }
 
 }  // namespace assay

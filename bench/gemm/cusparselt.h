@@ -8,14 +8,19 @@
 //   SparseLtGemm gemm(spec);               // throws Skip with the library's status if it has none
 //   gemm.prune(w, pruned, stream);         // dense to dense
 //   gemm.compress(pruned, compressed, stream);
-//   gemm.search({x, compressed, d}, stream);   // optional: the fastest algorithm by trial
 //   gemm.run({x, compressed, d}, stream);
+//
+// The library has an own search, cusparseLtMatmulSearch. It is not used: its choice may differ from
+// process to process, and the workspace that it is given is that of one algorithm, not of all that
+// it tries.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "bench/gemm/spec.h"
 #include "bench/harness/cuda/handles.h"
@@ -49,22 +54,25 @@ class SparseLtGemm {
   [[nodiscard]] std::int64_t compressed_bytes() const { return compressed_bytes_; }
   void compress(const void* pruned, void* compressed, cudaStream_t stream);
 
-  // Runs every algorithm of the library on these operands and keeps the fastest; waits for it.
-  void search(const SparseOperands& operands, cudaStream_t stream);
   void run(const SparseOperands& operands, cudaStream_t stream);
 
-  // {"library", "id", "ids", "split_k", ..., "workspace_bytes", "chosen"}
+  // {"library", "id", "ids", "split_k", ..., "workspace_bytes"}
   [[nodiscard]] Json algorithm() const;
+  // All that the library numbers, its default first. Each is named by its "id".
+  [[nodiscard]] std::vector<Json> candidates() const;
+  // Throws std::runtime_error if the library does not run it for this product, or would have the
+  // weights compressed in another way.
+  void choose(const Json& algorithm);
 
  private:
   struct Handles;
+  [[nodiscard]] std::pair<std::int64_t, std::int64_t> compressed_and_scratch_bytes() const;
   void fit_workspace();
 
   std::unique_ptr<Handles> handles_;
   std::int64_t compressed_bytes_ = 0;
   DeviceBuffer compress_scratch_;
   DeviceBuffer workspace_;
-  bool searched_ = false;
 };
 
 }  // namespace assay

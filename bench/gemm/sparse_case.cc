@@ -31,9 +31,6 @@ SparseGemmCase::SparseGemmCase(const GemmSpec& spec, const CudaDevice& device, c
     : CudaCase(stream), spec_(spec), gemm_(spec), check_(stream) {
   const int sets = rotation_slots(device.l2_bytes, static_cast<std::int64_t>(spec.bytes()));
   for (int i = 0; i < sets; ++i) sets_.push_back(make_set(static_cast<std::uint64_t>(i)));
-  const Buffers& first = sets_.front();
-  gemm_.search({.x = first.x.data(), .compressed = first.compressed.data(), .d = first.d.data()},
-               stream);
 }
 
 SparseGemmCase::Buffers SparseGemmCase::make_set(std::uint64_t index) {

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Assay authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A product with 2:4 weights as a case. Its weights are those of the dense case, pruned; pruning,
-// compression and the search for an algorithm come before anything is timed, and are reported as
-// preparation(). The check multiplies by the pruned weights, which lie
-// dense beside the compressed ones, so a mistake of the compression shows too.
+// A product with 2:4 weights as a case. Its weights are those of the dense case, pruned; pruning
+// and compression come before anything is timed, and are reported as preparation(). The check
+// multiplies by the pruned weights, which lie dense beside the compressed ones, so a mistake of the
+// compression shows too.
 #pragma once
 
 #include <vector>
@@ -24,6 +24,8 @@ class SparseGemmCase : public CudaCase {
   void launch(int slot) override;
   [[nodiscard]] Verification verify(int slot, int attempt) override;
   [[nodiscard]] Json algorithm() const override { return gemm_.algorithm(); }
+  [[nodiscard]] std::vector<Json> candidates() const override { return gemm_.candidates(); }
+  void choose(const Json& algorithm) override { gemm_.choose(algorithm); }
   [[nodiscard]] Json preparation() const override;
 
  protected:

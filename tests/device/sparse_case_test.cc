@@ -163,6 +163,39 @@ TEST_F(SparseProductTest, PruningKeepsTheLargerTwoOfEachFour) {
   expect_pruned<std::int8_t>("gemm/int8/64x256x512+sparse/burst");
 }
 
+// Weights that were compressed for the default serve the others; those that the library does not
+// run it refuses.
+TEST_F(SparseProductTest, AnotherAlgorithmGivesTheSameProduct) {
+  for (const char* id :
+       {"gemm/bf16/512x512x512+sparse/burst", "gemm/fp8_e4m3/512x512x512+sparse/burst"}) {
+    SCOPED_TRACE(id);
+    const GemmSpec spec = *parse_gemm_id(id);
+    if (!runs_here(spec)) continue;
+    Probe probe(spec, device_, stream());
+    const std::vector<Json> candidates = probe.candidates();
+    ASSERT_GT(candidates.size(), 4U);
+    EXPECT_EQ(candidates.front()["id"], probe.algorithm()["id"]) << "the default comes first";
+    int right = 0;
+    for (const Json& candidate : candidates) {
+      try {
+        probe.choose(candidate);
+        probe.poison(0);
+        probe.launch(0);
+      } catch (const std::runtime_error& refused) {
+        GTEST_LOG_(INFO) << candidate.dump() << ": " << refused.what();
+        continue;
+      }
+      EXPECT_EQ(probe.algorithm()["id"], candidate["id"]);
+      const Verification found = probe.verify(0, 0);
+      if (found.status == VerificationStatus::kVerified) ++right;
+      if (right == 0) FAIL() << "the default is wrong: " << found.detail;
+    }
+    EXPECT_GE(right, 2) << "of " << candidates.size();
+    probe.choose(candidates.front());
+    EXPECT_THROW(probe.choose({{"id", 1 << 20}}), std::runtime_error);
+  }
+}
+
 TEST_F(SparseProductTest, DenseWeightsAreNotTakenForPruned) {
   const GemmSpec spec = *parse_gemm_id("gemm/bf16/256x256x256+sparse/burst");
   SparseLtGemm gemm(spec);
