@@ -380,7 +380,7 @@ class Faults(Node):
         self.expect(result, 1, "GPU-03", "1650000000000")
 
     def test_a_row_without_a_floor_that_breaks_is_no_pass(self):
-        id_ = "gemm/fp32/8192x8192x8192/burst"
+        id_ = "gemm/bf16/8192x8192x8192/burst"
         self.suite("gemm", "")
         self.expect(self.run_assay("accept", "--suite", "gemm", fault=f"crash:{id_}"), 3, "signal 6")
 
