@@ -10,9 +10,10 @@
 #include <string_view>
 #include <utility>
 
-#include "reports/error.h"
+#include "reports/fastest.h"
+#include "reports/format_text.h"
 #include "reports/record.h"
-#include "reports/strict_yaml.h"
+#include "reports/statistics.h"
 
 namespace assay {
 namespace {
@@ -69,6 +70,27 @@ std::string weakness(const Record& record) {
   return *metric->ci_low > 0 ? "" : fmt::format("{} has a figure that is not positive", record.id);
 }
 
+struct Ratio {
+  double value = 0;
+  double low = 0;
+  double high = 0;
+  std::size_t pairs = 0;  // 0: the two could not be paired
+};
+
+// Runs of one round follow each other in one process or nearly so: their ratio knows less of the
+// card's temperature than the two figures do.
+Ratio ratio_of(const Metric& top, const Metric& base) {
+  if (top.values.size() != base.values.size() || top.values.empty()) {
+    return {top.value / base.value, *top.ci_low / *base.ci_high, *top.ci_high / *base.ci_low, 0};
+  }
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < top.values.size(); ++i) {
+    ratios.push_back(top.values[i] / base.values[i]);
+  }
+  const auto [low, high] = std::ranges::minmax_element(ratios);
+  return {median(ratios), *low, *high, ratios.size()};
+}
+
 Outcome judge_ratio(const ClaimCheck& check, const Report& report, const GpuInventory& gpu) {
   const Record* top = find_record(report, check.id, gpu.uuid);
   const Record* base = find_record(report, check.base_id, gpu.uuid);
@@ -85,16 +107,14 @@ Outcome judge_ratio(const ClaimCheck& check, const Report& report, const GpuInve
   if (top->conditions != base->conditions) {
     return {ClaimVerdict::kInconclusive, "", "no common run: the two ran under other conditions"};
   }
-  const Metric& a = *primary_metric(*top);
-  const Metric& b = *primary_metric(*base);
-  const double low = *a.ci_low / *b.ci_high;
-  const double high = *a.ci_high / *b.ci_low;
-  const ClaimVerdict verdict = judge_interval(check, low, high);
+  const Ratio ratio = ratio_of(*primary_metric(*top), *primary_metric(*base));
+  const ClaimVerdict verdict = judge_interval(check, ratio.low, ratio.high);
   const std::string label =
       check.label.empty() ? fmt::format("{} / {}", check.id, check.base_id) : check.label;
   return {verdict,
-          fmt::format("{} = {:.2f}x ({:.2f}..{:.2f}), claimed {}", label, a.value / b.value, low,
-                      high, claimed_range(check)),
+          fmt::format("{} = {:.2f}x ({:.2f}..{:.2f}{}), claimed {}", label, ratio.value, ratio.low,
+                      ratio.high, ratio.pairs > 0 ? fmt::format(", {} pairs", ratio.pairs) : "",
+                      claimed_range(check)),
           overlap_reason(verdict)};
 }
 
@@ -130,9 +150,6 @@ Outcome judge_share(const ClaimCheck& check, const Report& report, const GpuInve
       overlap_reason(verdict)};
 }
 
-constexpr std::array<std::string_view, 3> kInventoryFields = {"compute_capability", "sm_count",
-                                                              "mig_offered"};
-
 std::optional<std::string> inventory_text(const GpuInventory& gpu, std::string_view field) {
   if (field == "compute_capability") return gpu.compute_capability;
   if (field == "sm_count") {
@@ -166,6 +183,21 @@ Outcome judge_mig_slices(const ClaimCheck& check, const GpuInventory& gpu) {
           fmt::format("{} slices, claimed {}", gpu.mig_slices.size(), claimed_range(check)), ""};
 }
 
+// Whether a run that ended as it should has the figure that the claim asks for.
+Outcome judge_figure(const ClaimCheck& check, const Record& record) {
+  const auto found = record.metrics.find(check.metric);
+  if (found == record.metrics.end() || found->second.values.empty()) {
+    const auto why = record.telemetry.unknown.find("energy_j");
+    const bool told = why != record.telemetry.unknown.end();
+    return {ClaimVerdict::kNotMeasured, "",
+            fmt::format("{} has no {}{}{}", record.id, check.metric, told ? ": " : "",
+                        told ? why->second : "")};
+  }
+  const Metric& metric = found->second;
+  return {ClaimVerdict::kConfirmed,
+          fmt::format("{}: {} {}", record.id, figure(metric.value), metric.unit), ""};
+}
+
 Outcome judge_ran(const ClaimCheck& check, const Report& report, const GpuInventory& gpu) {
   const Record* record = find_record(report, check.id, gpu.uuid);
   if (record == nullptr) {
@@ -176,6 +208,9 @@ Outcome judge_ran(const ClaimCheck& check, const Report& report, const GpuInvent
     return {ClaimVerdict::kInconclusive, "",
             fmt::format("the result of {} was not verified", record->id)};
   }
+  if (record->status == RecordStatus::kOk && !check.metric.empty()) {
+    return judge_figure(check, *record);
+  }
   if (record->status == RecordStatus::kOk) {
     return {check.equals == "ok" ? ClaimVerdict::kConfirmed : ClaimVerdict::kRefuted,
             fmt::format("{} ran with a right result", record->id), ""};
@@ -185,6 +220,39 @@ Outcome judge_ran(const ClaimCheck& check, const Report& report, const GpuInvent
   }
   // A skip, an error or a wrong result has other causes than a card that cannot.
   return {ClaimVerdict::kInconclusive, "", not_ok_reason(*record)};
+}
+
+// The best precision of the claim against the best of all others.
+Outcome judge_fastest(const ClaimCheck& check, const Report& report, const GpuInventory& gpu) {
+  const Record* claimed = nullptr;
+  const Record* other = nullptr;
+  for (const auto& [precision, record] : comparable_precisions(report, gpu.uuid).rows) {
+    const Record*& best =
+        std::ranges::find(check.any_of, precision) != check.any_of.end() ? claimed : other;
+    const bool faster =
+        best == nullptr || primary_metric(*record)->value > primary_metric(*best)->value;
+    if (faster) best = record;
+  }
+  if (claimed == nullptr || other == nullptr) {
+    return {ClaimVerdict::kNotMeasured, "",
+            fmt::format("needs a right product in {} and in another precision, of one shape",
+                        fmt::join(check.any_of, " or "))};
+  }
+  for (const Record* record : {claimed, other}) {
+    if (const std::string why = weakness(*record); !why.empty()) {
+      return {ClaimVerdict::kInconclusive, "", why};
+    }
+  }
+  const Metric& ours = *primary_metric(*claimed);
+  const Metric& theirs = *primary_metric(*other);
+  Outcome outcome;
+  outcome.measured = fmt::format("{}: {} {}, {}: {} {}", claimed->id, figure(ours.value), ours.unit,
+                                 other->id, figure(theirs.value), theirs.unit);
+  outcome.verdict = *ours.ci_low > *theirs.ci_high   ? ClaimVerdict::kConfirmed
+                    : *ours.ci_high < *theirs.ci_low ? ClaimVerdict::kRefuted
+                                                     : ClaimVerdict::kInconclusive;
+  if (outcome.verdict == ClaimVerdict::kInconclusive) outcome.reason = "their intervals overlap";
+  return outcome;
 }
 
 Outcome judge_driver(const ClaimCheck& check, const Inventory& inventory) {
@@ -208,6 +276,7 @@ Outcome judge_check(const ClaimCheck& check, const Report& report, const GpuInve
   if (check.type == "share") return judge_share(check, report, gpu);
   if (check.type == "inventory") return judge_inventory(check, gpu);
   if (check.type == "mig_slices") return judge_mig_slices(check, gpu);
+  if (check.type == "fastest") return judge_fastest(check, report, gpu);
   return judge_ran(check, report, gpu);
 }
 
@@ -239,8 +308,6 @@ bool speaks_of(const ClaimCheck& check, const GpuInventory& gpu) {
            return *gpu.sku == prefix || gpu.sku->starts_with(prefix + "-");
          });
 }
-
-bool about_host(const Claim& claim) { return claim.checks.front().type == "driver"; }
 
 std::string silence(const Inventory& inventory) {
   if (inventory.gpus.empty()) return "no GPU in this report";
@@ -278,129 +345,9 @@ void judge_on_cards(const Claim& claim, const Report& report, std::vector<ClaimR
   }
 }
 
-// What each type of check needs beside `skus` and `label`; nothing else may be given.
-struct CheckType {
-  std::string_view name;
-  std::vector<std::string_view> needs;
-  bool bounds = false;  // at_least, at_most or both
-};
-const std::vector<CheckType>& check_types() {
-  static const std::vector<CheckType> types = {
-      {"ratio", {"id", "base_id"}, true}, {"share", {"id", "of"}, true},
-      {"inventory", {"field", "equals"}}, {"mig_slices", {}, true},
-      {"ran", {"id", "equals"}},          {"driver", {"at_least"}}};
-  return types;
-}
-
-std::optional<double> optional_number(StrictYaml& row, std::string_view key) {
-  return row.has(key) ? std::optional(row.number(key)) : std::nullopt;
-}
-
-// Asks for the keys that the type has, so that finish() refuses the others.
-ClaimCheck read_check(StrictYaml& row) {
-  ClaimCheck check;
-  check.type = row.text("type");
-  const auto& types = check_types();
-  const auto type = std::ranges::find(types, check.type, &CheckType::name);
-  if (type == types.end()) {
-    row.refuse("type", fmt::format("type: unknown check '{}'; known: ratio, share, inventory, "
-                                   "mig_slices, ran, driver",
-                                   check.type));
-  }
-  check.skus = row.texts("skus");
-  check.label = row.text("label", "");
-  const auto needs = [&](std::string_view key) {
-    return std::ranges::find(type->needs, key) != type->needs.end();
-  };
-  if (needs("id")) check.id = row.text("id");
-  if (check.type == "share") check.or_ids = row.texts("or_ids");
-  if (needs("base_id")) check.base_id = row.text("base_id");
-  if (needs("field")) check.field = row.text("field");
-  if (needs("equals")) check.equals = row.text("equals");
-  if (needs("of")) check.of = row.number("of");
-  if (needs("at_least")) check.at_least = row.number("at_least");
-  if (type->bounds) {
-    check.at_least = optional_number(row, "at_least");
-    check.at_most = optional_number(row, "at_most");
-  }
-  row.finish();
-  if (type->bounds && !check.at_least && !check.at_most) {
-    row.refuse("the check has no bound; give at_least, at_most or both");
-  }
-  if (check.at_least && check.at_most && *check.at_least > *check.at_most) {
-    row.refuse("at_least", "at_least: above at_most");
-  }
-  if (check.of && *check.of <= 0) row.refuse("of", "of: must be above 0");
-  if (check.type == "inventory" &&
-      std::ranges::find(kInventoryFields, check.field) == kInventoryFields.end()) {
-    row.refuse("field", fmt::format("field: unknown field '{}'; known: {}", check.field,
-                                    fmt::join(kInventoryFields, ", ")));
-  }
-  if (check.type == "ran" && check.equals != "ok" && check.equals != "skipped") {
-    row.refuse("equals", fmt::format("equals: expected ok or skipped, found '{}'", check.equals));
-  }
-  if (check.type == "driver" && !check.skus.empty()) {
-    row.refuse("skus", "skus: a driver belongs to the host; remove the key");
-  }
-  return check;
-}
-
-void check_claim(const StrictYaml& row, const Claim& claim) {
-  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  if (claim.id.size() != 3 || claim.id[0] != 'D' || !digit(claim.id[1]) || !digit(claim.id[2])) {
-    row.refuse("id", fmt::format("id: expected D01 to D99, found '{}'", claim.id));
-  }
-  if (claim.checks.empty() && claim.reason.empty()) {
-    row.refuse(fmt::format("{} has no checks; give the reason", claim.id));
-  }
-  if (!claim.checks.empty() && claim.kind == ClaimKind::kNotMeasurable) {
-    row.refuse("checks", fmt::format("checks: {} is not_measurable, yet has checks", claim.id));
-  }
-  for (const ClaimCheck& check : claim.checks) {
-    if ((check.type == "driver") != about_host(claim)) {
-      row.refuse("checks",
-                 fmt::format("checks: {} mixes checks of the host and of a card", claim.id));
-    }
-  }
-}
-
-Claim read_claim(StrictYaml& row) {
-  Claim claim;
-  claim.id = row.text("id");
-  claim.document = row.text("document");
-  claim.quote = row.text("quote");
-  claim.plain = row.text("plain");
-  const std::string kind = row.text("kind");
-  const auto parsed = parse_enum<ClaimKind>(kind);
-  if (!parsed) {
-    row.refuse("kind",
-               fmt::format("kind: expected metric, context or not_measurable, found '{}'", kind));
-  }
-  claim.kind = *parsed;
-  claim.judged_by = row.text("judged_by");
-  for (StrictYaml& check : row.list("checks")) claim.checks.push_back(read_check(check));
-  claim.reason = row.text("reason", "");
-  row.finish();
-  check_claim(row, claim);
-  return claim;
-}
-
 }  // namespace
 
-std::vector<Claim> load_claims(const std::filesystem::path& file) {
-  StrictYaml yaml = StrictYaml::load(file);
-  std::vector<Claim> claims;
-  for (StrictYaml& row : yaml.list("claims")) {
-    Claim claim = read_claim(row);
-    if (std::ranges::find(claims, claim.id, &Claim::id) != claims.end()) {
-      row.refuse("id", fmt::format("id: {} is there twice; remove one", claim.id));
-    }
-    claims.push_back(std::move(claim));
-  }
-  yaml.finish();
-  if (claims.empty()) yaml.refuse("claims: none given; add one");
-  return claims;
-}
+bool about_host(const Claim& claim) { return claim.checks.front().type == "driver"; }
 
 std::vector<ClaimResult> judge_claims(const std::vector<Claim>& claims, const Report& report) {
   std::vector<ClaimResult> results;

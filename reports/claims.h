@@ -36,13 +36,18 @@ constexpr std::array<EnumName<ClaimVerdict>, 4> enum_names(ClaimVerdict) {
 
 // How a claim is judged, in data: documents.yaml lists the checks, each with the SKUs it speaks of.
 //   ratio: primary metric of `id` over that of `base_id`, within [at_least, at_most]; both of one
-//     card and report
+//     card and report. Run by run where both have as many: what a card's drift does to both
+//     cancels. Else the bounds are the worst of both intervals
 //   share: primary metric of `id` over `of` (a figure of the claim), within [at_least, at_most]; of
 //     `id` and `or_ids` the highest that was measured counts
 //   inventory: the field `field` of the GPU's inventory equals `equals`; the fields are
 //     compute_capability, sm_count, and mig_offered ("true" where NVML reports a MIG mode)
 //   mig_slices: the number of slices of a card in MIG mode is within [at_least, at_most]
-//   ran: `id` ended ok (equals "ok") or was skipped (equals "skipped") as the claim says
+//   ran: `id` ended ok (equals "ok") or was skipped (equals "skipped") as the claim says; ok needs
+//   a
+//     figure of `metric`, too, where that is given
+//   fastest: the fastest precision that was measured as correct (reports/fastest.h) is one of
+//     `any_of`
 //   driver: major version of the host's driver is at_least; of the host, not of a card
 // Intervals (ci_low, ci_high) decide: one that reaches over a bound is inconclusive.
 struct ClaimCheck {
@@ -53,6 +58,8 @@ struct ClaimCheck {
   std::string base_id;
   std::string field;
   std::string equals;
+  std::string metric;               // of the record, "gflop_per_joule"; empty: none is asked for
+  std::vector<std::string> any_of;  // precisions, "fp8_e4m3"
   std::optional<double> of;
   std::optional<double> at_least;
   std::optional<double> at_most;
@@ -77,6 +84,9 @@ struct ClaimResult {
   std::string measured;  // "TF32 / FP32 = 6.6x, claimed up to 6x"
   std::string reason;
 };
+
+// Whether a claim that has checks speaks of the host, not of a card.
+[[nodiscard]] bool about_host(const Claim& claim);
 
 // Throws Error(kUsage) with file and line: unknown keys and check types, a check that lacks what
 // its type needs, a claim that has neither a check nor a reason, an id that appears twice.

@@ -57,6 +57,14 @@ namespace assay {
   return sides[0] + "^3";
 }
 
+// "fp8_e4m3" -> "FP8 E4M3".
+[[nodiscard]] inline std::string precision_title(std::string precision) {
+  for (char& c : precision) {
+    c = c == '_' ? ' ' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  }
+  return precision;
+}
+
 // A case for the eye. Different ids of one family never share a title.
 [[nodiscard]] inline std::string case_title(std::string_view id) {
   std::vector<std::string> parts = split(id, '/');
@@ -64,9 +72,7 @@ namespace assay {
   const std::string family = parts.front();
   parts.erase(parts.begin());
   if (family == "gemm") {
-    for (char& c : parts.front()) {
-      c = c == '_' ? ' ' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-    }
+    parts.front() = precision_title(parts.front());
     parts[1] = short_shape(parts[1]);
   } else if (family == "memory") {
     parts.insert(parts.begin(), "DRAM");

@@ -24,6 +24,10 @@ constexpr double kBytesPerGib = 1024.0 * 1024.0 * 1024.0;
 
 constexpr std::array<std::string_view, 8> kPipes = {"fp64", "fp64_tc", "fp32", "fp16",
                                                     "tf32", "bf16",    "fp8",  "int8"};
+// With 2:4 sparsity the tensor cores of compute capability 8.0 and above skip every other
+// multiply-add of these: at most twice the dense rate, in operations of the dense product.
+constexpr std::array<std::string_view, 5> kSparsePipes = {"tf32", "fp16", "bf16", "fp8", "int8"};
+constexpr double kSparseGain = 2;
 
 char folded(char c) { return c == '-' || c == '\t' || c == '\r' || c == '\n' ? ' ' : lower(c); }
 
@@ -104,6 +108,22 @@ void check_compute_capability(const StrictYaml& file, const std::string& text) {
   }
 }
 
+// Pipes "bf16_sparse", ... beside "bf16": no card's file lists them, so none can be wrong. Needs
+// figures and compute capability that were checked.
+void add_sparse_pipes(GpuSpec& spec) {
+  if (spec.compute_capability.find('.') < 2 && spec.compute_capability.front() < '8') return;
+  for (const std::string_view name : kSparsePipes) {
+    const std::string pipe(name);
+    const std::string sparse = pipe + "_sparse";
+    if (const auto lacks = spec.unsupported.find(pipe); lacks != spec.unsupported.end()) {
+      spec.unsupported[sparse] = lacks->second;
+      continue;
+    }
+    spec.ops_per_clock_per_sm[sparse] = kSparseGain * spec.ops_per_clock_per_sm.at(pipe);
+    spec.datasheet_tflops[sparse] = kSparseGain * spec.datasheet_tflops.at(pipe);
+  }
+}
+
 void check_names(const StrictYaml& file, const GpuSpec& spec) {
   if (spec.names.empty()) file.refuse("names: give the names that the driver prints");
   std::vector<std::string> seen;
@@ -148,6 +168,7 @@ GpuSpec read_spec(StrictYaml& file) {
     file.refuse("tensor_clock_mhz", "tensor_clock_mhz: above max_clock_mhz");
   }
   check_pipes(file, spec);
+  add_sparse_pipes(spec);
   return spec;
 }
 

@@ -34,9 +34,11 @@ struct GpuSpec {
   double dram_gb_per_s = 0;     // data sheet
   double l2_mb = 0;
   double tdp_w = 0;
-  std::map<std::string, double> ops_per_clock_per_sm;  // by pipe, dense; 2 a fused multiply-add
-  std::map<std::string, double> datasheet_tflops;      // by pipe, dense
-  std::map<std::string, std::string> unsupported;      // pipe -> reason ("no FP8 before 8.9")
+  // By pipe, dense; 2 a fused multiply-add. "bf16_sparse" and its like (2:4, in operations of the
+  // dense product) follow from the dense figures and are in no file.
+  std::map<std::string, double> ops_per_clock_per_sm;
+  std::map<std::string, double> datasheet_tflops;  // likewise
+  std::map<std::string, std::string> unsupported;  // pipe -> reason ("no FP8 before 8.9")
   int nvlink_links = 0;
   double nvlink_gb_per_s = 0;  // both ways, all links
   int pcie_generation = 0;

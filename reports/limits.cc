@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "reports/format_text.h"
 #include "reports/judge.h"
@@ -18,6 +19,9 @@ constexpr double kPlausibleShare = 1.01;
 // A card's own highest clock that lies further above the data sheet's is a reading that cannot be:
 // believed, it would let any figure pass.
 constexpr double kHighestOfSheet = 1.1;
+// Of bench/gemm/ceiling_case.h: kernels that issue nothing but matrix instructions or
+// multiply-adds.
+constexpr std::string_view kCeilingPrefix = "gemm/ceiling/";
 
 const GpuSpec* spec_of(const Report& report, const Record& record) {
   for (const GpuSpec& spec : report.limits) {
@@ -173,6 +177,39 @@ void derive(const Report& report, Record& record) {
   record.message = why;
 }
 
+bool is_ceiling(const Record& record) { return record.id.starts_with(kCeilingPrefix); }
+
+// The highest that this card reached on the record's pipe; null if no ceiling can be believed.
+const Record* ceiling_of(const Report& report, const Record& record) {
+  const Record* highest = nullptr;
+  for (const Record& other : report.records) {
+    if (!is_ceiling(other) || other.device.uuid != record.device.uuid ||
+        other.work.pipe != record.work.pipe || other.conditions != record.conditions ||
+        other.status != RecordStatus::kOk ||
+        other.verification.status != VerificationStatus::kVerified) {
+      continue;
+    }
+    const Metric* metric = primary_metric(other);
+    if (metric == nullptr || metric->values.empty()) continue;
+    if (highest == nullptr || metric->value > primary_metric(*highest)->value) highest = &other;
+  }
+  return highest;
+}
+
+// After the status of every record is settled: a ceiling that cannot be real is none.
+void add_ceiling(const Report& report, Record& record) {
+  const Metric* metric = primary_metric(record);
+  if (metric == nullptr || metric->values.empty() || record.work.operations <= 0 ||
+      is_ceiling(record)) {
+    return;
+  }
+  const Record* ceiling = ceiling_of(report, record);
+  if (ceiling == nullptr) return;
+  record.limit.ceiling = primary_metric(*ceiling)->value;
+  record.limit.ceiling_id = ceiling->id;
+  record.limit.share_of_ceiling = metric->value / *record.limit.ceiling;
+}
+
 }  // namespace
 
 std::string why_no_burst(const Record& record) {
@@ -190,6 +227,7 @@ std::string why_no_burst(const Record& record) {
 
 void derive_limits(Report& report) {
   for (Record& record : report.records) derive(report, record);
+  for (Record& record : report.records) add_ceiling(report, record);
 }
 
 }  // namespace assay

@@ -69,6 +69,7 @@ Telemetry merge_telemetry(const Telemetries& runs) {
     all.*quantity = range_over(runs, quantity);
   }
   all.energy_j = sum_over(runs, &Telemetry::energy_j);
+  all.energy_s = sum_over(runs, &Telemetry::energy_s);
   all.load_s = sum_over(runs, &Telemetry::load_s);
   for (const Telemetry* run : runs) add_counts(all, *run);
   return all;
@@ -172,11 +173,32 @@ void settle_hash(Record& record, std::span<const RunRecord> runs) {
   if (one && hash) record.hash_runs = agreeing;
 }
 
-Metric metric_of(const PrimaryMetric& primary) {
-  Metric metric;
-  metric.unit = primary.unit;
-  metric.primary = true;
-  return metric;
+// Null where the counter's gain is not that of the load alone.
+std::optional<double> joules_a_launch(const RunRecord& run) {
+  const Telemetry& telemetry = run.telemetry;
+  const bool known = telemetry.energy_j && telemetry.energy_s && *telemetry.energy_s > 0;
+  if (run.conditions.power != Power::kSustained || !known) return std::nullopt;
+  return *telemetry.energy_j / *telemetry.energy_s * run.timing.mean_s;
+}
+
+// `kind` says all but the values.
+void add_value(Record& record, const std::string& name, const Metric& kind, double value,
+               bool judged) {
+  Metric& metric = record.metrics.try_emplace(name, kind).first->second;
+  (judged ? metric.values : metric.conditioning).push_back(value);
+}
+
+void add_energy(Record& record, const RunRecord& run, bool judged) {
+  const std::optional<double> joules = joules_a_launch(run);
+  if (!joules || !(*joules > 0)) return;
+  Metric kind;
+  kind.unit = "J";
+  kind.better = Better::kLower;
+  add_value(record, "joules", kind, *joules, judged);
+  if (run.work.operations <= 0) return;
+  kind.unit = "GFLOP/J";
+  kind.better = Better::kHigher;
+  add_value(record, "gflop_per_joule", kind, run.work.operations / *joules / 1e9, judged);
 }
 
 void add_warning(Record& record, const std::string& warning) {
@@ -229,12 +251,12 @@ void count(Tally& tally, const RunRecord& run) {
 
 void add_run(Record& record, const RunRecord& run, bool judged) {
   const PrimaryMetric primary = primary_metric_of(run.work, run.timing.median_s);
-  Metric& metric = record.metrics.try_emplace(primary.name, metric_of(primary)).first->second;
-  if (!judged) {
-    metric.conditioning.push_back(primary.value);
-    return;
-  }
-  metric.values.push_back(primary.value);
+  Metric kind;
+  kind.unit = primary.unit;
+  kind.primary = true;
+  add_value(record, primary.name, kind, primary.value, judged);
+  add_energy(record, run, judged);
+  if (!judged) return;
   ++record.runs;
   if (has_stalls(run.timing.median_s, run.timing.mean_s)) {
     add_warning(record,

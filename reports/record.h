@@ -171,9 +171,11 @@ struct Telemetry {
   std::optional<Range> temperature_c;
   std::optional<Range> utilisation_pct;
   std::optional<Range> memory_used_bytes;
-  // By the card's own counter, from its first reading in the window to its last: of up to 0.2 s
-  // less than the window.
+  // By the card's own counter, from its first reading in the window to its last, which are energy_s
+  // apart: up to 0.2 s less than the window, the pauses between its spells included. Of sustained
+  // rows; the counter advances every 0.1 s, so that a shorter window tells nothing.
   std::optional<double> energy_j;
+  std::optional<double> energy_s;
   // Share of the samples in which each clock event reason was set, by NVML's name in snake case
   // ("sw_power_cap", "hw_thermal_slowdown", ...); reasons never seen are left out.
   std::map<std::string, double> event_reasons;
@@ -193,6 +195,7 @@ struct Telemetry {
     archive("utilisation_pct", self.utilisation_pct);
     archive("memory_used_bytes", self.memory_used_bytes);
     archive("energy_j", self.energy_j);
+    archive("energy_s", self.energy_s);
     archive("event_reasons", self.event_reasons);
     archive("deltas", self.deltas);
     archive("load_s", self.load_s);
@@ -262,6 +265,7 @@ struct RunRecord {
   Json preparation;            // times and sizes of what came before the timed part; null if none
   Json data = Json::object();  // {"fill": ..., "seed": ...}
   double busy_s = 0;           // warm-up, timed work and checks of this case on the device
+  double check_s = 0;          // of it, checks and hashes, the launches that wait for them included
   double idle_s = 0;           // rest that its power condition declares
 
   template <class Self, class Archive>
@@ -284,6 +288,7 @@ struct RunRecord {
     archive("preparation", self.preparation);
     archive("data", self.data);
     archive("busy_s", self.busy_s);
+    archive("check_s", self.check_s);
     archive("idle_s", self.idle_s);
   }
 };
@@ -332,7 +337,13 @@ struct Limit {
   std::optional<double> clock_mhz;
   std::optional<double> share_of_datasheet;
   std::optional<double> share_at_clock;
-  std::string reason;  // why a part is null
+  // What this card reached on the same pipe under the same conditions in the same report, by a
+  // kernel that does nothing but compute: the highest of the records gemm/ceiling/*. Null where
+  // none ran, of a ceiling itself, and of memory.
+  std::optional<double> ceiling;
+  std::optional<std::string> ceiling_id;
+  std::optional<double> share_of_ceiling;  // may exceed 1: under a power limit work counts, too
+  std::string reason;                      // why one of the others is null
 
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
@@ -342,6 +353,9 @@ struct Limit {
     archive("clock_mhz", self.clock_mhz);
     archive("share_of_datasheet", self.share_of_datasheet);
     archive("share_at_clock", self.share_at_clock);
+    archive("ceiling", self.ceiling);
+    archive("ceiling_id", self.ceiling_id);
+    archive("share_of_ceiling", self.share_of_ceiling);
     archive("reason", self.reason);
   }
 };

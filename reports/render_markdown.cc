@@ -9,6 +9,7 @@
 #include "reports/format_text.h"
 #include "reports/judge.h"
 #include "reports/render.h"
+#include "reports/render_findings.h"
 #include "reports/text.h"
 
 namespace assay {
@@ -143,6 +144,7 @@ std::vector<std::string> cells_of(const Report& report, const Record& record) {
   cells.push_back(record.judged.floor ? figure(*record.judged.floor) : "");
   cells.push_back(share(record.limit.share_of_datasheet));
   cells.push_back(share(record.limit.share_at_clock));
+  cells.push_back(share(record.limit.share_of_ceiling));
   const JudgedStatus status = shown_status(report, record);
   const bool failed_for_information =
       status == JudgedStatus::kInfo && record.status != RecordStatus::kOk;
@@ -157,16 +159,23 @@ void add_records(std::string& out, const Report& report) {
   if (report.records.empty() && missing.empty()) return;
   out += "## Measurements\n\n";
   out += table_head({"id", "device", "median", "range", "runs", "floor", "of data sheet",
-                     "of limit at clock", "judged", "why"});
+                     "of limit at clock", "of ceiling", "judged", "why"});
   for (const Record& record : report.records) out += row(cells_of(report, record));
   for (const MissingRow& gap : missing) {
-    out += row({code(gap.id), code(gap.uuid), "", "", "", "", "", "", "not_measured", "no record"});
+    out += row(
+        {code(gap.id), code(gap.uuid), "", "", "", "", "", "", "", "not_measured", "no record"});
   }
   out += '\n';
 }
 
 void add_notes(std::string& out, const Report& report) {
   std::vector<std::string> lines;
+  for (const std::string& line : fastest_lines(report)) {
+    lines.push_back("fastest precision " + line);
+  }
+  if (const std::string checks = checks_text(report); !checks.empty()) {
+    lines.push_back("checks " + checks);
+  }
   if (report.verdict) {
     for (const UnjudgedGpu& gpu : unjudged_gpus(report)) lines.push_back(gpu.reason);
     for (const std::string& line : not_checked(report)) lines.push_back("not judged: " + line);

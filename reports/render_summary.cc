@@ -12,6 +12,7 @@
 #include "reports/format_text.h"
 #include "reports/judge.h"
 #include "reports/render.h"
+#include "reports/render_findings.h"
 #include "reports/render_load.h"
 #include "reports/text.h"
 
@@ -20,6 +21,7 @@ namespace {
 
 constexpr int kLabelWidth = 18;
 constexpr int kTitleWidth = 28;
+constexpr int kShareWidth = 17;
 constexpr int kExitColumn = 78;
 
 bool on_gpu(const Record& record) { return !record.device.is_host(); }
@@ -127,6 +129,11 @@ std::string share_text(const Record& record) {
   return "-";
 }
 
+// Beside the share of the limit, where a ceiling ran: "0.82 at 1500 MHz 0.93".
+std::string with_ceiling(std::string_view of_limit, std::string_view of_ceiling) {
+  return fmt::format("{:<{}} {:<11}", of_limit, kShareWidth, of_ceiling);
+}
+
 std::string range_text(const Metric& metric) {
   if (!metric.ci_low || !metric.ci_high) return fmt::format("({})", metric.values.size());
   return fmt::format("{}..{} ({})", figure_like(*metric.ci_low, metric.value),
@@ -139,24 +146,34 @@ std::string floor_text(const Record& record, const Metric& metric) {
 
 std::string table_line(std::string_view title, std::string_view measured, std::string_view range,
                        std::string_view floor, std::string_view share, std::string_view mark) {
-  std::string line = fmt::format("{:<{}}{:>11}  {:>16}  {:>7}   {:<17}{}", title, kTitleWidth,
-                                 measured, range, floor, share, mark);
+  std::string line = fmt::format("{:<{}}{:>11}  {:>16}  {:>7}   {:<{}}{}", title, kTitleWidth,
+                                 measured, range, floor, share, kShareWidth, mark);
   line.erase(line.find_last_not_of(' ') + 1);
   return line + '\n';
 }
 
 void add_one_gpu(std::string& out, const Report& report, const std::string& uuid) {
+  const bool ceilings = std::ranges::any_of(report.records, [&](const Record& record) {
+    return record.device.uuid == uuid && record.limit.share_of_ceiling;
+  });
   std::string rows;
   for (const Record& record : report.records) {
     const Metric* metric = primary_metric(record);
+    const std::optional<double>& of_ceiling = record.limit.share_of_ceiling;
     if (record.device.uuid != uuid || metric == nullptr || metric->values.empty()) continue;
-    rows += table_line(case_title(record.id),
-                       figure(metric->value) + " " + fmt::format("{:<4}", unit_text(metric->unit)),
-                       range_text(*metric), floor_text(record, *metric), share_text(record),
-                       mark_of(record));
+    rows +=
+        table_line(case_title(record.id),
+                   figure(metric->value) + " " + fmt::format("{:<4}", unit_text(metric->unit)),
+                   range_text(*metric), floor_text(record, *metric),
+                   ceilings ? with_ceiling(share_text(record),
+                                           of_ceiling ? fmt::format("{:.2f}", *of_ceiling) : "-")
+                            : share_text(record),
+                   mark_of(record));
   }
   if (rows.empty()) return;
-  out += table_line("", "measured", "range (runs)", "floor", "of limit", "") + rows + '\n';
+  out += table_line("", "measured", "range (runs)", "floor",
+                    ceilings ? with_ceiling("of limit", "of ceiling") : "of limit", "") +
+         rows + '\n';
 }
 
 // One column a GPU; "*" failed, "?" undecided or invalid.
@@ -374,6 +391,10 @@ std::string render_summary(const Report& report, const std::string& report_path)
   add_measurements(out, report);
   add_host(out, report);
   add_verified(out, report);
+  if (const std::string checks = checks_text(report); !checks.empty()) {
+    add_block(out, "checks", {checks});
+  }
+  add_block(out, "fastest precision", fastest_lines(report));
   add_load(out, report);
   add_floors(out, report);
   add_warnings(out, report);

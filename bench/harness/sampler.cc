@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/harness/sampler.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -30,22 +32,32 @@ std::optional<Range> range_of(const std::vector<SensorReading>& readings,
 }
 
 // From the first reading of the energy counter to the last. The driver advances it every 0.1 s: in
-// a shorter window it may stand still, which is no energy of 0.
+// a shorter window it may stand still, which is no energy of 0, and in one not much longer either
+// end is off by up to that much.
 void add_energy(Telemetry& telemetry, const std::vector<SensorReading>& readings) {
-  std::optional<double> first;
-  std::optional<double> last;
+  const SensorReading* first = nullptr;
+  const SensorReading* last = nullptr;
   for (const SensorReading& reading : readings) {
     if (!reading.energy_j) continue;
-    if (!first) first = reading.energy_j;
-    last = reading.energy_j;
+    if (first == nullptr) first = &reading;
+    last = &reading;
   }
-  if (first && *last > *first) {
-    telemetry.energy_j = *last - *first;
-  } else if (first) {
-    telemetry.unknown["energy_j"] = *last < *first ? "the counter went down in the window"
-                                                   : "the counter did not move in the window";
-  } else {
+  if (first == nullptr) {
     telemetry.unknown.emplace("energy_j", "the counter was not read");
+    return;
+  }
+  const double seconds = last->at_s - first->at_s;
+  const double joules = *last->energy_j - *first->energy_j;
+  if (joules < 0) {
+    telemetry.unknown["energy_j"] = "the counter went down in the window";
+  } else if (seconds < kLeastEnergy_s) {
+    telemetry.unknown["energy_j"] = fmt::format(
+        "the counter was read over {:.2f} s, less than {:g} s", seconds, kLeastEnergy_s);
+  } else if (joules == 0) {
+    telemetry.unknown["energy_j"] = "the counter did not move in the window";
+  } else {
+    telemetry.energy_j = joules;
+    telemetry.energy_s = seconds;
   }
 }
 
@@ -83,7 +95,8 @@ TelemetrySampler::TelemetrySampler(Sensor& sensor, const Clock& clock, double pe
 void TelemetrySampler::read_now() {
   const std::scoped_lock lock(mutex_);
   const double at_s = clock_.now_s();
-  readings_.push_back({at_s, sensor_.read()});
+  readings_.push_back(sensor_.read());
+  readings_.back().at_s = at_s;
 }
 
 TelemetrySampler::~TelemetrySampler() = default;
@@ -91,14 +104,14 @@ TelemetrySampler::~TelemetrySampler() = default;
 std::optional<SensorReading> TelemetrySampler::latest() const {
   const std::scoped_lock lock(mutex_);
   if (readings_.empty()) return std::nullopt;
-  return readings_.back().reading;
+  return readings_.back();
 }
 
 std::optional<double> TelemetrySampler::mean_sm_clock_mhz(const Window& window) const {
   const std::scoped_lock lock(mutex_);
   std::vector<SensorReading> inside;
-  for (const Stamped& stamped : readings_) {
-    if (window.holds(stamped.at_s)) inside.push_back(stamped.reading);
+  for (const SensorReading& reading : readings_) {
+    if (window.holds(reading.at_s)) inside.push_back(reading);
   }
   const std::optional<Range> range = range_of(inside, &SensorReading::sm_clock_mhz);
   return range ? std::optional(range->mean) : std::nullopt;
@@ -108,11 +121,11 @@ Telemetry TelemetrySampler::stop(const std::vector<Window>& windows) {
   thread_.request_stop();
   if (thread_.joinable()) thread_.join();
   std::vector<SensorReading> inside;
-  for (const Stamped& stamped : readings_) {
+  for (const SensorReading& reading : readings_) {
     const bool timed = std::any_of(windows.begin(), windows.end(), [&](const Window& window) {
-      return window.holds(stamped.at_s);
+      return window.holds(reading.at_s);
     });
-    if (timed) inside.push_back(stamped.reading);
+    if (timed) inside.push_back(reading);
   }
   return summarise(inside);
 }

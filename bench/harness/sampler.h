@@ -20,7 +20,11 @@
 
 namespace assay {
 
-// Ranges over the readings; a quantity that no reading had is null with its reason.
+// Energy over less time than this is unknown: its counter advances every 0.1 s.
+inline constexpr double kLeastEnergy_s = 0.5;
+
+// Ranges over the readings, in the order in which they were made; a quantity that no reading had is
+// null with its reason.
 [[nodiscard]] Telemetry summarise(const std::vector<SensorReading>& readings);
 
 // In the harness's clock.
@@ -49,14 +53,10 @@ class TelemetrySampler {
   [[nodiscard]] Telemetry stop(const std::vector<Window>& windows);
 
  private:
-  struct Stamped {
-    double at_s;
-    SensorReading reading;
-  };
   Sensor& sensor_;
   const Clock& clock_;
   mutable std::mutex mutex_;  // of the readings and the sensor
-  std::vector<Stamped> readings_;
+  std::vector<SensorReading> readings_;
   std::jthread thread_;
 };
 

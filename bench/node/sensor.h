@@ -16,6 +16,7 @@
 namespace assay {
 
 struct SensorReading {
+  double at_s = 0;  // when it was asked for, in the clock of who did
   std::optional<double> sm_clock_mhz;
   std::optional<double> memory_clock_mhz;
   std::optional<double> power_w;

@@ -42,6 +42,7 @@ Json benchmark_row(const Run& of, int conditioning_rounds, std::optional<int> sa
                   {"window", run.timing.stop_reason},
                   {"sm_clock_mhz", to_json_value(run.timing.sm_clock_mhz)},
                   {"busy_s", run.busy_s},
+                  {"check_s", run.check_s},
                   {"idle_s", run.idle_s},
                   {"warm_up", to_json_value(run.warm_up)},
                   {"telemetry", to_json_value(run.telemetry)},

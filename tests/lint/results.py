@@ -56,6 +56,8 @@ def repeatability(report):
     rows = []
     for record in assay["records"]:
         for metric in record["metrics"].values():
+            if not metric["primary"]:
+                continue
             values = metric["values"]
             rows.append([f"`{record['id']}`", str(len(values)),
                          f"{statistics.mean(values):.1f} {metric['unit']}",

@@ -3,6 +3,7 @@
 
 #include "reports/claims.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -220,6 +221,110 @@ TEST(Claims, Tf32Ratio) {
   EXPECT_EQ(result_of("D05", report).verdict, ClaimVerdict::kInconclusive);
 }
 
+// One value a run; the record as merge and judge leave it.
+Record in_runs(const std::string& id, std::vector<double> values) {
+  const auto [low, high] = std::ranges::minmax(values);
+  Record record = measured(id, (low + high) / 2, (high - low) / 2);
+  record.metrics["tflops"].values = std::move(values);
+  return record;
+}
+
+// Both drift by a tenth together: the ratio hardly does.
+TEST(Claims, RatiosArePairedRunByRun) {
+  Report report = report_of(card("h200-sxm", 132, "9.0"));
+  report.records = {in_runs(kTf32, {300, 310, 320, 325, 330}),
+                    in_runs(kFp32, {50, 51, 53, 54, 55})};
+  const ClaimResult paired = result_of("D05", report);
+  EXPECT_EQ(paired.verdict, ClaimVerdict::kConfirmed);
+  EXPECT_EQ(paired.measured, "TF32 / FP32 = 6.02x (6.00..6.08, 5 pairs), claimed at least 5.4");
+  report.records = {in_runs(kTf32, {274, 290, 300, 310, 330}),
+                    in_runs(kFp32, {50, 51, 53, 54, 55})};
+  EXPECT_EQ(result_of("D05", report).verdict, ClaimVerdict::kConfirmed) << "5.48 at the least";
+  // A run more on one side: nobody knows which belong together, and 274 / 55 is below 5.4.
+  report.records[0] = in_runs(kTf32, {274, 290, 300, 310, 330, 330});
+  EXPECT_EQ(result_of("D05", report).verdict, ClaimVerdict::kInconclusive);
+  EXPECT_EQ(result_of("D05", report).measured.find("pairs"), std::string::npos);
+}
+
+std::string product(const std::string& precision, int size, const std::string& variant = "") {
+  return fmt::format("gemm/{}/{}x{}x{}{}/sustained", precision, size, size, size, variant);
+}
+
+TEST(Claims, SparseOverDense) {
+  Report report = report_of(card("h200-sxm", 132, "9.0"));
+  for (const char* precision : {"bf16", "fp8_e4m3"}) {
+    for (const int size : {8192, 16384}) {
+      report.records.push_back(in_runs(product(precision, size), {600, 601, 602, 603, 604}));
+      report.records.push_back(
+          in_runs(product(precision, size, "+sparse"), {1190, 1191, 1192, 1193, 1194}));
+    }
+  }
+  EXPECT_EQ(result_of("D09", report).verdict, ClaimVerdict::kConfirmed);
+  report.records.back() = in_runs(product("fp8_e4m3", 16384, "+sparse"), {800, 801, 802, 803, 804});
+  EXPECT_EQ(result_of("D09", report).verdict, ClaimVerdict::kRefuted) << "one of four";
+  report.records.pop_back();
+  EXPECT_EQ(result_of("D09", report).verdict, ClaimVerdict::kNotMeasured);
+  // No FP8 on an A100: it is judged by BF16 alone.
+  report.inventory.gpus[0] = card("a100-sxm4-80", 108, "8.0");
+  EXPECT_EQ(result_of("D09", report).verdict, ClaimVerdict::kConfirmed);
+}
+
+TEST(Claims, SparseFp8AgainstTheSheet) {
+  Report report = report_of(card("h100-sxm", 132, "9.0"));
+  report.records = {measured(product("fp8_e4m3", 8192, "+sparse"), 1600, 5),
+                    measured(product("fp8_e4m3", 16384, "+sparse"), 1700, 5)};
+  const ClaimResult result = result_of("D08", report);
+  EXPECT_EQ(result.verdict, ClaimVerdict::kRefuted);
+  EXPECT_NE(result.measured.find("16384x16384x16384+sparse/sustained: 1700"), std::string::npos)
+      << "the better of the two: " << result.measured;
+  report.records[0] = measured(product("fp8_e4m3", 8192, "+sparse"), 3600, 5);
+  EXPECT_EQ(result_of("D08", report).verdict, ClaimVerdict::kConfirmed);
+}
+
+TEST(Claims, TheLinearLayerRanBothWays) {
+  Report report = report_of(card("h200-sxm", 132, "9.0"));
+  report.records = {measured("gemm/linear_fp8/64x1024x1024+gemm/burst", 100, 1)};
+  EXPECT_EQ(result_of("D27", report).verdict, ClaimVerdict::kNotMeasured);
+  report.records.push_back(measured("gemm/linear_fp8/64x1024x1024+cast/burst", 40, 1));
+  EXPECT_EQ(result_of("D27", report).verdict, ClaimVerdict::kConfirmed);
+  report.records[1].verification.status = VerificationStatus::kNotRun;
+  EXPECT_EQ(result_of("D27", report).verdict, ClaimVerdict::kInconclusive);
+}
+
+TEST(Claims, EnergyIsAFigureOrAReason) {
+  Report report = report_of(card("h200-sxm", 132, "9.0"));
+  report.records = {measured(product("bf16", 8192), 669, 1)};
+  report.records[0].telemetry.unknown["energy_j"] = "the counter was not read";
+  EXPECT_EQ(result_of("D33", report).verdict, ClaimVerdict::kNotMeasured);
+  EXPECT_EQ(result_of("D33", report).reason,
+            product("bf16", 8192) + " has no gflop_per_joule: the counter was not read");
+  Metric& energy = report.records[0].metrics["gflop_per_joule"];
+  energy.unit = "GFLOP/J";
+  EXPECT_EQ(result_of("D33", report).verdict, ClaimVerdict::kNotMeasured) << "no value";
+  energy.values = {970};
+  energy.value = 970;
+  EXPECT_EQ(result_of("D33", report).verdict, ClaimVerdict::kConfirmed);
+  EXPECT_EQ(result_of("D33", report).measured, product("bf16", 8192) + ": 970 GFLOP/J");
+}
+
+TEST(Claims, TheFastestPrecisionByCard) {
+  Report h100 = report_of(card("h100-sxm", 132, "9.0"));
+  h100.records = {in_runs(kFp8, {1290, 1291, 1292, 1293, 1294})};
+  EXPECT_EQ(result_of("D35", h100).verdict, ClaimVerdict::kNotMeasured) << "against what?";
+  h100.records.push_back(in_runs(product("bf16", 8192), {700, 701, 702, 703, 704}));
+  EXPECT_EQ(result_of("D35", h100).verdict, ClaimVerdict::kConfirmed);
+  h100.records[0].verification.status = VerificationStatus::kWrong;
+  EXPECT_EQ(result_of("D35", h100).verdict, ClaimVerdict::kNotMeasured) << "wrong is never fast";
+  h100.records[0] = in_runs(kFp8, {600, 601, 602, 603, 604});
+  EXPECT_EQ(result_of("D35", h100).verdict, ClaimVerdict::kRefuted);
+  h100.records[0] = in_runs(kFp8, {690, 700, 702, 703, 710});
+  EXPECT_EQ(result_of("D35", h100).verdict, ClaimVerdict::kInconclusive);
+  Report a100 = report_of(card("a100-sxm4-80", 108, "8.0"));
+  a100.records = {in_runs(product("bf16", 8192), {250, 251, 252, 253, 254}),
+                  in_runs(kTf32, {120, 121, 122, 123, 124})};
+  EXPECT_EQ(result_of("D35", a100).verdict, ClaimVerdict::kConfirmed);
+}
+
 TEST(Claims, RatioWithoutACommonRun) {
   Report report = report_of(card("h200-sxm", 132, "9.0"));
   report.records = {measured(kTf32, 342, 1),
@@ -334,7 +439,8 @@ TEST_F(ClaimFiles, EachRefusal) {
   EXPECT_EQ(refusal("metric", twice), "9: id: D01 is there twice; remove one");
   EXPECT_EQ(
       check("type: guess"),
-      "9: type: unknown check 'guess'; known: ratio, share, inventory, mig_slices, ran, driver");
+      "9: type: unknown check 'guess'; known: ratio, share, inventory, mig_slices, ran, fastest, "
+      "driver");
   EXPECT_EQ(check("type: ratio, id: a, at_least: 1"), "9: missing key 'base_id'; add it");
   EXPECT_EQ(check("type: ratio, id: a, base_id: b"),
             "9: the check has no bound; give at_least, at_most or both");
@@ -346,6 +452,11 @@ TEST_F(ClaimFiles, EachRefusal) {
   EXPECT_EQ(check("type: inventory, field: serial, equals: x").substr(0, 41),
             "9: field: unknown field 'serial'; known: ");
   EXPECT_EQ(check("type: ran, id: a, equals: ok, of: 3").substr(0, 19), "9: unknown key 'of'");
+  EXPECT_EQ(check("type: ran, id: a, equals: skipped, metric: joules"),
+            "9: metric: what was skipped has no figure; remove the key");
+  EXPECT_EQ(check("type: share, id: a, of: 1, at_least: 1, metric: joules").substr(0, 23),
+            "9: unknown key 'metric'");
+  EXPECT_EQ(check("type: fastest, any_of: []"), "9: any_of: name the precisions, such as fp8_e4m3");
   EXPECT_EQ(check("type: driver, at_least: 525, skus: [a100]"),
             "9: skus: a driver belongs to the host; remove the key");
   EXPECT_EQ(check("type: ran, id: a, equals: ok}\n      - {type: driver, at_least: 525"),

@@ -60,6 +60,7 @@ class FakeSensor : public Sensor {
     }
     reading.sm_clock_mhz = mhz.load();
     reading.unknown["power_w"] = "nvmlDeviceGetPowerUsage: Not Supported";
+    if (energy_j) reading.energy_j = energy_j();
     return reading;
   }
   [[nodiscard]] CounterReading counters() override {
@@ -69,6 +70,7 @@ class FakeSensor : public Sensor {
     return reading;
   }
   std::atomic<double> mhz = 1500;
+  std::function<double()> energy_j;  // set before the case runs; none: no such counter
   int reads = 0;
   std::atomic<bool> lost = false;
 };

@@ -120,6 +120,26 @@ TEST(Gpus, ShippedCards) {
   EXPECT_DOUBLE_EQ(table().find("h200-sxm")->datasheet_tflops.at("bf16"), 989.4);
 }
 
+TEST(Gpus, SparsePipesFollowFromTheDense) {
+  for (const GpuSpec& spec : table().specs) {
+    for (const char* pipe : {"tf32", "fp16", "bf16", "fp8", "int8"}) {
+      const std::string dense(pipe);
+      const std::string sparse = dense + "_sparse";
+      if (spec.unsupported.contains(dense)) {
+        EXPECT_EQ(spec.unsupported.at(sparse), spec.unsupported.at(dense)) << spec.sku;
+        EXPECT_FALSE(spec.ops_per_clock_per_sm.contains(sparse)) << spec.sku;
+        continue;
+      }
+      EXPECT_DOUBLE_EQ(spec.ops_per_clock_per_sm.at(sparse),
+                       2 * spec.ops_per_clock_per_sm.at(dense));
+      EXPECT_DOUBLE_EQ(spec.datasheet_tflops.at(sparse), 2 * spec.datasheet_tflops.at(dense));
+    }
+    for (const char* pipe : {"fp32_sparse", "fp64_sparse", "fp64_tc_sparse"}) {
+      EXPECT_FALSE(spec.ops_per_clock_per_sm.contains(pipe)) << spec.sku;
+    }
+  }
+}
+
 // A folder with one good card, and what becomes of it after one edit.
 class GpuFiles : public testing::Test {
  protected:
@@ -159,6 +179,13 @@ class GpuFiles : public testing::Test {
 
   std::filesystem::path folder_;
 };
+
+TEST_F(GpuFiles, NoSparsityBeforeAmpere) {
+  write("a100-pcie-80.yaml", edited("compute_capability: \"8.0\"", "compute_capability: \"7.5\""));
+  const GpuTable old = load_gpu_table(folder_);
+  EXPECT_TRUE(old.specs.at(0).ops_per_clock_per_sm.contains("bf16"));
+  EXPECT_FALSE(old.specs.at(0).ops_per_clock_per_sm.contains("bf16_sparse"));
+}
 
 TEST_F(GpuFiles, Good) {
   write("a100-pcie-80.yaml", good());

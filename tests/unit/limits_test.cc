@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <limits>
+#include <tuple>
 
 #include "reports/judge.h"
 #include "tests/unit/sample_report.h"
@@ -216,6 +218,79 @@ TEST(Limits, FarAboveTheBestFigureKnownIsNotAPass) {
   EXPECT_EQ(report.verdict->exit_code, 2);
   EXPECT_EQ(record_of(report, kBf16, 0).judged.reason,
             "1.05 x the best figure known, 635: check dtype, data and sparsity");
+}
+
+Record ceiling(const std::string& name, const Report& report, int gpu, double tflops) {
+  Record record = sample_record("gemm/ceiling/" + name + "/sustained",
+                                device_of(report.inventory.gpus.at(static_cast<std::size_t>(gpu))),
+                                {tflops, tflops, tflops, tflops, tflops});
+  record.work.pipe = name.substr(0, name.find('_'));
+  return record;
+}
+
+TEST(Limits, TheHighestCeilingOfThePipeOnThisCard) {
+  Report report = sample_report(2);
+  for (const auto& [name, gpu, tflops] :
+       {std::tuple("bf16", 0, 700.0), std::tuple("bf16_mma", 0, 620.0),
+        std::tuple("fp8", 0, 1400.0), std::tuple("bf16", 1, 710.0)}) {
+    report.records.push_back(ceiling(name, report, gpu, tflops));
+  }
+  derive_limits(report);
+  const Limit& first = record_of(report, kBf16, 0).limit;
+  EXPECT_DOUBLE_EQ(first.ceiling.value(), 700) << "not that of another card, nor the lower";
+  EXPECT_EQ(first.ceiling_id, "gemm/ceiling/bf16/sustained");
+  EXPECT_DOUBLE_EQ(first.share_of_ceiling.value(), 669.0 / 700);
+  EXPECT_DOUBLE_EQ(record_of(report, kBf16, 1).limit.ceiling.value(), 710);
+  EXPECT_DOUBLE_EQ(record_of(report, kFp8, 0).limit.ceiling.value(), 1400);
+  EXPECT_FALSE(record_of(report, kFp8, 1).limit.ceiling) << "none ran there";
+  EXPECT_FALSE(record_of(report, kRead, 0).limit.ceiling);
+  EXPECT_FALSE(record_of(report, "gemm/ceiling/bf16_mma/sustained", 0).limit.ceiling);
+}
+
+TEST(Limits, ACeilingThatCannotBeBelievedIsNone) {
+  const auto share = [](const std::function<void(Record&)>& spoil) {
+    Report report = sample_report(1);
+    report.records.push_back(ceiling("bf16", report, 0, 700));
+    spoil(report.records.back());
+    derive_limits(report);
+    return record_of(report, kBf16, 0).limit.share_of_ceiling;
+  };
+  EXPECT_TRUE(share([](Record&) {}));
+  EXPECT_FALSE(share([](Record& record) { record.conditions.power = Power::kBurst; }));
+  EXPECT_FALSE(share([](Record& record) { record.conditions.peers = Peers::kAlone; }));
+  EXPECT_FALSE(share([](Record& record) { record.work.pipe = "bf16_sparse"; }));
+  EXPECT_FALSE(share([](Record& record) { record.status = RecordStatus::kErrored; }));
+  EXPECT_FALSE(share([](Record& record) { record.verification.error = 1; })) << "out of tolerance";
+  EXPECT_FALSE(share([](Record& record) { record.verification = {}; })) << "not verified";
+  EXPECT_FALSE(share([](Record& record) {
+    record.metrics.at("tflops").values = {1100, 1100, 1100, 1100, 1100};
+  })) << "above what physics allows";
+}
+
+// Judged again after its ceiling went, a row keeps nothing of it.
+TEST(Limits, CeilingsAreDerivedAgain) {
+  Report report = sample_report(1);
+  report.records.push_back(ceiling("bf16", report, 0, 700));
+  derive_limits(report);
+  report.records.pop_back();
+  derive_limits(report);
+  EXPECT_FALSE(record_of(report, kBf16, 0).limit.ceiling_id);
+}
+
+TEST(Limits, SparseProductsHaveTwiceTheDenseLimit) {
+  Report report = sample_report(1);
+  report.limits[0].ops_per_clock_per_sm["bf16_sparse"] = 8192;
+  report.limits[0].datasheet_tflops["bf16_sparse"] = 1978.8;
+  Record& record = record_of(report, kBf16, 0);
+  record.work.pipe = "bf16_sparse";
+  set_values(report, kBf16, 0, {1250, 1251, 1252, 1253, 1254});
+  derive_limits(report);
+  EXPECT_EQ(record.status, RecordStatus::kOk) << record.message;
+  EXPECT_DOUBLE_EQ(*record.limit.share_at_clock, 1252 / (132 * 8192 * 1500.0 / 1e6));
+  EXPECT_DOUBLE_EQ(*record.limit.share_of_datasheet, 1252 / 1978.8);
+  record.work.pipe = "bf16";
+  derive_limits(report);
+  EXPECT_EQ(record.status, RecordStatus::kInvalid) << "as a dense product it cannot be";
 }
 
 TEST(Limits, RecordWithoutAMetric) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 
@@ -131,6 +132,41 @@ TEST_F(Measure, ASoundCaseBecomesACompleteRecord) {
   EXPECT_EQ(record.telemetry.sm_clock_mhz->mean, 1500);
   EXPECT_THAT(record.telemetry.unknown.at("power_w"), HasSubstr("Not Supported"));
   EXPECT_EQ(script_.poisoned, 20) << "both slots, before the first check and before each spell";
+}
+
+// 500 W by the fake clock, in whole steps of 0.1 s.
+TEST_F(Measure, EnergyOfASustainedWindowAndNotOfABurst) {
+  sensor_.energy_j = [this] { return 50 * std::floor(clock_.now_s() / 0.1); };
+  const Telemetry sustained = measured(entry(Power::kSustained), bench()).telemetry;
+  ASSERT_TRUE(sustained.energy_j && sustained.energy_s);
+  EXPECT_NEAR(*sustained.energy_j / *sustained.energy_s, 500, 65);
+  EXPECT_FALSE(sustained.unknown.contains("energy_j"));
+  Bench bursts = bench();
+  bursts.budget.burst_window_s = 0.9;  // long enough, were it not for the rests
+  const Telemetry burst = measured(entry(Power::kBurst), bursts).telemetry;
+  EXPECT_FALSE(burst.energy_j || burst.energy_s);
+  EXPECT_THAT(burst.unknown.at("energy_j"), HasSubstr("a burst"));
+}
+
+TEST_F(Measure, TheTimeOfChecksIsPartOfTheBusyTime) {
+  script_.sound = [this](int) {
+    clock_.advance(0.25);
+    return true;
+  };
+  script_.hash = [this](int slot) {
+    clock_.advance(0.01);
+    return 7U + static_cast<std::uint64_t>(slot);
+  };
+  const RunRecord record = measured(entry(Power::kSustained), bench());
+  // Two slots: checked before and after, hashed first and after each of nine spells.
+  EXPECT_NEAR(record.check_s, 4 * 0.25 + 2 * 10 * 0.01, 1e-6);
+  EXPECT_GT(record.busy_s, record.check_s + 0.9);
+  script_.sound = [this](int) {
+    clock_.advance(0.25);
+    return false;
+  };
+  EXPECT_NEAR(measured(entry(Power::kSustained), bench()).check_s, 0.25, 1e-6)
+      << "of a wrong result, too";
 }
 
 TEST_F(Measure, SlotsTakeTurns) {

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 namespace assay {
 namespace {
 
@@ -102,6 +104,48 @@ TEST(Merge, WarnsOfStallsAndOfAnotherAlgorithm) {
   runs[1].algorithm = {{"id", 7}};
   EXPECT_THAT(merge_runs(runs, 0).warnings,
               ElementsAre(HasSubstr("stalls"), HasSubstr("another algorithm")));
+}
+
+// 600 W over launches of 1/670 s.
+RunRecord with_energy(int round) {
+  RunRecord record = run(round, 670);
+  record.conditions.power = Power::kSustained;
+  record.telemetry.energy_j = 480;
+  record.telemetry.energy_s = 0.8;
+  return record;
+}
+
+TEST(Merge, EnergyOfALaunchIsPowerTimesItsMeanTime) {
+  std::vector runs = {with_energy(0), with_energy(1), with_energy(2)};
+  runs[1].timing.mean_s = 2 * runs[1].timing.median_s;
+  const Record record = merge_runs(runs, 1);
+  const Metric& joules = record.metrics.at("joules");
+  EXPECT_EQ(joules.values.size(), 2U);
+  EXPECT_EQ(joules.conditioning.size(), 1U);
+  EXPECT_DOUBLE_EQ(joules.values[0], 600 * 2 / 670.0);
+  EXPECT_DOUBLE_EQ(joules.values[1], 600 / 670.0);
+  EXPECT_EQ(joules.better, Better::kLower);
+  EXPECT_EQ(joules.unit, "J");
+  EXPECT_FALSE(joules.primary);
+  const Metric& rate = record.metrics.at("gflop_per_joule");
+  EXPECT_DOUBLE_EQ(rate.values[1], 1000 / (600 / 670.0));  // 10^12 operations
+  EXPECT_EQ(rate.better, Better::kHigher);
+  EXPECT_EQ(primary_metric(record)->unit, "TFLOPS");
+  EXPECT_DOUBLE_EQ(*record.telemetry.energy_s, 1.6);
+}
+
+TEST(Merge, NoEnergyWhereItIsNotKnown) {
+  const auto metrics = [](const std::function<void(RunRecord&)>& spoil) {
+    RunRecord one = with_energy(0);
+    spoil(one);
+    return merge_runs(std::vector{one}, 0).metrics;
+  };
+  EXPECT_EQ(metrics([](RunRecord&) {}).size(), 3U);
+  EXPECT_EQ(metrics([](RunRecord& r) { r.telemetry.energy_j.reset(); }).size(), 1U);
+  EXPECT_EQ(metrics([](RunRecord& r) { r.telemetry.energy_s.reset(); }).size(), 1U);
+  EXPECT_EQ(metrics([](RunRecord& r) { r.telemetry.energy_s = 0; }).size(), 1U);
+  EXPECT_EQ(metrics([](RunRecord& r) { r.conditions.power = Power::kBurst; }).size(), 1U);
+  EXPECT_EQ(metrics([](RunRecord& r) { r.work = {0, 1e9, "dram"}; }).count("gflop_per_joule"), 0U);
 }
 
 TEST(Merge, TelemetryIsWeighedOverRuns) {

@@ -153,7 +153,18 @@ TEST_F(Node, EnergyIsWhatTheCounterGained) {
   readings[0].energy_j = 100;
   readings[1].energy_j = 100;
   readings[2].energy_j = 170.5;
+  readings[0].at_s = 10;
+  readings[1].at_s = 10.6;
+  readings[2].at_s = 10.8;
   EXPECT_EQ(summarise(readings).energy_j, 70.5);
+  EXPECT_DOUBLE_EQ(summarise(readings).energy_s.value(), 10.8 - 10);
+  readings[2].at_s = 10.49;
+  EXPECT_FALSE(summarise(readings).energy_j.has_value());
+  EXPECT_FALSE(summarise(readings).energy_s.has_value());
+  EXPECT_EQ(summarise(readings).unknown.at("energy_j"),
+            "the counter was read over 0.49 s, less than 0.5 s");
+  readings[2].energy_j = 99;
+  EXPECT_THAT(summarise(readings).unknown.at("energy_j"), HasSubstr("went down"));
   readings.pop_back();
   EXPECT_FALSE(summarise(readings).energy_j.has_value());
   EXPECT_THAT(summarise(readings).unknown.at("energy_j"), HasSubstr("did not move"));

@@ -43,6 +43,7 @@ host, for information only, never part of a GPU verdict
   host/triad/4GiB/sustained  182 GB/s  181..183 (5)
 
 results verified  all 4
+fastest precision measured as correct: FP8 E4M3, 1248 TF/s (gemm/fp8_e4m3/8192x8192x8192/sustained)
 during load       Xid 0  ECC +0  remap +0  PCIe replay +0  NVLink not read
                   hottest 64 C, 23 C below slowdown; power cap in up to 71 % of the samples (normal at 700 W)
 blind spot        a card up to 7.3 % slow in GEMM, 4.7 % in DRAM would still pass
@@ -102,6 +103,7 @@ host, for information only, never part of a GPU verdict
   host/triad/4GiB/sustained  182 GB/s  181..183 (5)
 
 results verified  all 16
+fastest precision measured as correct: FP8 E4M3, 1248 to 1250 TF/s (gemm/fp8_e4m3/8192x8192x8192/sustained), GPU 0 1 2 3
 during load       Xid 0  ECC +0  remap +0  PCIe replay +0  NVLink not read
                   hottest 64 C, 23 C below slowdown; power cap in up to 71 % of the samples
 blind spot        a card up to 7.3 % slow in GEMM, 4.7 % in DRAM would still pass
@@ -165,6 +167,19 @@ TEST(Render, SameBytesWhateverTheLocale) {
   EXPECT_EQ(render_markdown(again), markdown);
   EXPECT_EQ(dump_json(render_rows_json(again)), rows);
   EXPECT_EQ(dump_json(to_json_value(again)), whole);
+}
+
+TEST(Summary, TheShareOfTheCeilingStandsBesideTheLimit) {
+  Report report = sample_report(1);
+  Record ceiling = sample_record("gemm/ceiling/bf16/sustained", device_of(report.inventory.gpus[0]),
+                                 {700, 701, 702, 703, 704});
+  report.records.push_back(ceiling);
+  derive_limits(report);
+  const std::string text = summary_of(report);
+  EXPECT_THAT(text, HasSubstr("0.82 at 1500 MHz  0.95\n"));
+  EXPECT_THAT(text, HasSubstr("of limit          of ceiling\n"));
+  EXPECT_THAT(text, HasSubstr("0.77 at 1500 MHz  -\n")) << "no ceiling of FP8";
+  EXPECT_THAT(render_markdown(report), HasSubstr("| 0.68 | 0.82 | 0.95 |"));
 }
 
 TEST(Summary, NothingReadIsSaid) {
@@ -263,7 +278,7 @@ TEST(Markdown, NamesVerdictFaultsAndFloors) {
   EXPECT_TRUE(text.starts_with("# assay quick: fail\n"));
   EXPECT_THAT(text, HasSubstr("### PWR-01 (fail, owner: operator)"));
   EXPECT_THAT(text, HasSubstr("| `memory/read/4GiB/burst` | GPU 1 | 3002 GB/s | 3000..3004 | 5 | "
-                              "4400 | 0.63 | 0.62 | fail | 3002 GB/s, floor 4400 (PRF-01) |"));
+                              "4400 | 0.63 | 0.62 |  | fail | 3002 GB/s, floor 4400 (PRF-01) |"));
   EXPECT_THAT(text, HasSubstr("1 (provisional)"));
 }
 
