@@ -214,5 +214,19 @@ TEST(JudgeOpen, ATargetOfAnotherPipeDecidesNothing) {
   EXPECT_THAT(undecided_rows(report), IsEmpty());
 }
 
+// The quick suite runs fewer precisions than have floors.
+TEST(JudgeOpen, AFloorOutsideTheGateSetMissesNothing) {
+  Report report = sample_report(1);
+  report.targets[0].targets.push_back(
+      target("gemm/int8/8192x8192x8192/sustained", "tflops", 1100, 1297, 0.8));
+  judge(report);
+  EXPECT_TRUE(missing_rows(report).empty());
+  expect_verdict(report, JudgedStatus::kPass, 0);
+  report.plan.gate_ids.push_back("gemm/int8/8192x8192x8192/sustained");
+  judge(report);
+  EXPECT_EQ(missing_rows(report).size(), 1U);
+  expect_verdict(report, JudgedStatus::kInconclusive, 2);
+}
+
 }  // namespace
 }  // namespace assay
