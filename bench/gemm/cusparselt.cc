@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <optional>
 #include <source_location>
 
 #include "bench/harness/case.h"
@@ -89,7 +90,8 @@ std::string cusparselt_version() {
 
 // Column-major, so each matrix is the transpose of what spec.h calls it.
 struct SparseLtGemm::Handles {
-  explicit Handles(const GemmSpec& spec) {
+  // With the library's default algorithm, or the one of this number.
+  explicit Handles(const GemmSpec& of, std::optional<std::int32_t> id = std::nullopt) : spec(of) {
     const PrecisionInfo& info = info_of(spec.precision);
     check_offered(cusparseLtInit(&library.value), "cusparseLtInit");
     library.made = true;
@@ -109,16 +111,22 @@ struct SparseLtGemm::Handles {
                                                    CUSPARSELT_MATMUL_ALG_DEFAULT),
                   "cusparseLtMatmulAlgSelectionInit");
     selection.made = true;
-    check_offered(make_plan(), "cusparseLtMatmulPlanInit");
+    if (id) select(*id);
+    check_offered(
+        cusparseLtMatmulPlanInit(&library.value, &plan.value, &operation, &selection.value),
+        "cusparseLtMatmulPlanInit");
+    plan.made = true;
   }
 
-  cusparseStatus_t make_plan() {
-    if (plan.made) (void)cusparseLtMatmulPlanDestroy(&plan.value);
-    plan.value = {};
-    const cusparseStatus_t status =
-        cusparseLtMatmulPlanInit(&library.value, &plan.value, &operation, &selection.value);
-    plan.made = status == CUSPARSE_STATUS_SUCCESS;
-    return status;
+  void select(std::int32_t id) {
+    const Json ids = selected(CUSPARSELT_MATMUL_ALG_CONFIG_MAX_ID);
+    if (id < 0 || !ids.is_number() || id >= ids) {
+      throw std::runtime_error(fmt::format("cuSPARSELt numbers its algorithms 0 to {}, not {}",
+                                           ids.is_number() ? ids.get<int>() - 1 : 0, id));
+    }
+    check_lt(cusparseLtMatmulAlgSetAttribute(&library.value, &selection.value,
+                                             CUSPARSELT_MATMUL_ALG_CONFIG_ID, &id, sizeof(id)),
+             "cusparseLtMatmulAlgSetAttribute");
   }
 
   void make_dense(Matrix& matrix, ElementType type, std::int64_t rows, std::int64_t columns) {
@@ -137,6 +145,7 @@ struct SparseLtGemm::Handles {
     return value;
   }
 
+  GemmSpec spec;
   Library library;
   Matrix w;
   Matrix x;
@@ -232,12 +241,9 @@ std::vector<Json> SparseLtGemm::candidates() const {
 }
 
 void SparseLtGemm::choose(const Json& algorithm) {
-  Handles& h = *handles_;
   const std::int32_t id = algorithm.at("id");
-  check_lt(cusparseLtMatmulAlgSetAttribute(&h.library.value, &h.selection.value,
-                                           CUSPARSELT_MATMUL_ALG_CONFIG_ID, &id, sizeof(id)),
-           "cusparseLtMatmulAlgSetAttribute");
-  check_lt(h.make_plan(), "cusparseLtMatmulPlanInit");
+  // All objects anew, as if the product were described for the first time.
+  handles_ = std::make_unique<Handles>(handles_->spec, id);
   if (const std::int64_t bytes = compressed_and_scratch_bytes().first; bytes != compressed_bytes_) {
     throw std::runtime_error(fmt::format(
         "algorithm {} wants weights compressed to {} bytes, not {}", id, bytes, compressed_bytes_));
