@@ -72,8 +72,14 @@ namespace assay {
   const std::string family = parts.front();
   parts.erase(parts.begin());
   if (family == "gemm") {
-    parts.front() = precision_title(parts.front());
-    parts[1] = short_shape(parts[1]);
+    if (parts.front() == "ceiling") {
+      parts = {precision_title(parts[1]), "ceiling", parts.back()};
+    } else {
+      parts.front() = parts.front() == "linear_fp8" ? "FP8 linear" : precision_title(parts.front());
+      std::vector<std::string> shape = split(parts[1], '+');
+      shape.front() = short_shape(shape.front());
+      parts[1] = join(shape, " ");
+    }
   } else if (family == "memory") {
     parts.insert(parts.begin(), "DRAM");
     // Memory does not depend on the power condition: burst is what everybody means.

@@ -144,10 +144,19 @@ std::string floor_text(const Record& record, const Metric& metric) {
   return record.judged.floor ? figure_like(*record.judged.floor, metric.value) : "-";
 }
 
-std::string table_line(std::string_view title, std::string_view measured, std::string_view range,
-                       std::string_view floor, std::string_view share, std::string_view mark) {
-  std::string line = fmt::format("{:<{}}{:>11}  {:>16}  {:>7}   {:<{}}{}", title, kTitleWidth,
-                                 measured, range, floor, share, kShareWidth, mark);
+// Of the column of titles: what most reports need, or more for a longer one.
+int title_width(const std::vector<std::string>& titles) {
+  int width = kTitleWidth;
+  for (const std::string& title : titles)
+    width = std::max(width, static_cast<int>(title.size()) + 1);
+  return width;
+}
+
+std::string table_line(int width, std::string_view title, std::string_view measured,
+                       std::string_view range, std::string_view floor, std::string_view share,
+                       std::string_view mark) {
+  std::string line = fmt::format("{:<{}}{:>11}  {:>16}  {:>7}   {:<{}}{}", title, width, measured,
+                                 range, floor, share, kShareWidth, mark);
   line.erase(line.find_last_not_of(' ') + 1);
   return line + '\n';
 }
@@ -156,13 +165,18 @@ void add_one_gpu(std::string& out, const Report& report, const std::string& uuid
   const bool ceilings = std::ranges::any_of(report.records, [&](const Record& record) {
     return record.device.uuid == uuid && record.limit.share_of_ceiling;
   });
+  std::vector<std::string> titles;
+  for (const Record& record : report.records) {
+    if (record.device.uuid == uuid) titles.push_back(case_title(record.id));
+  }
+  const int width = title_width(titles);
   std::string rows;
   for (const Record& record : report.records) {
     const Metric* metric = primary_metric(record);
     const std::optional<double>& of_ceiling = record.limit.share_of_ceiling;
     if (record.device.uuid != uuid || metric == nullptr || metric->values.empty()) continue;
     rows +=
-        table_line(case_title(record.id),
+        table_line(width, case_title(record.id),
                    figure(metric->value) + " " + fmt::format("{:<4}", unit_text(metric->unit)),
                    range_text(*metric), floor_text(record, *metric),
                    ceilings ? with_ceiling(share_text(record),
@@ -171,7 +185,7 @@ void add_one_gpu(std::string& out, const Report& report, const std::string& uuid
                    mark_of(record));
   }
   if (rows.empty()) return;
-  out += table_line("", "measured", "range (runs)", "floor",
+  out += table_line(width, "", "measured", "range (runs)", "floor",
                     ceilings ? with_ceiling("of limit", "of ceiling") : "of limit", "") +
          rows + '\n';
 }
@@ -197,7 +211,10 @@ void add_gpu_matrix(std::string& out, const Report& report,
     }
   }
   if (ids.empty()) return;
-  std::string head = fmt::format("{:<{}}", "GPU", kTitleWidth + 5);
+  std::vector<std::string> titles;
+  for (const std::string& id : ids) titles.push_back(case_title(id));
+  const int width = title_width(titles);
+  std::string head = fmt::format("{:<{}}", "GPU", width + 5);
   for (const GpuInventory* gpu : gpus) head += fmt::format("{:>7} ", gpu->index);
   out += head + "   floor\n";
   for (const std::string& id : ids) {
@@ -211,7 +228,7 @@ void add_gpu_matrix(std::string& out, const Report& report,
       floor = floor_text(*found, *primary_metric(*found));
       unit = unit_text(primary_metric(*found)->unit);
     }
-    out += fmt::format("{:<{}}{:<5}{}{:>8}\n", case_title(id), kTitleWidth, unit, cells, floor);
+    out += fmt::format("{:<{}}{:<5}{}{:>8}\n", case_title(id), width, unit, cells, floor);
   }
   out += "* below the floor  ? undecided; of limit: see the report\n\n";
 }

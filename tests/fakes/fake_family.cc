@@ -119,14 +119,18 @@ double monotonic_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// "gemm/fp8_e4m3/..." -> "fp8"
+// "gemm/fp8_e4m3/..." -> "fp8"; FP64 runs on the tensor cores.
 std::string pipe_of(const std::string& id) {
   if (!id.starts_with("gemm/")) return id.starts_with("host/") ? "host_memory" : "dram";
-  return id.substr(5, id.find_first_of("/_", 5) - 5);
+  const std::string pipe = id.substr(5, id.find_first_of("/_", 5) - 5);
+  return pipe == "fp64" ? "fp64_tc" : pipe;
 }
 
 double rate_of(const std::string& pipe) {
   if (pipe == "bf16") return 669e12;
+  if (pipe == "fp16") return 665e12;
+  if (pipe == "int8") return 1277e12;
+  if (pipe == "fp64_tc") return 54.7e12;
   if (pipe == "fp8") return 1290e12;
   if (pipe == "tf32") return 350e12;
   if (pipe == "fp32") return 51e12;

@@ -103,8 +103,8 @@ TEST_F(Cli, VersionAndHelp) {
 
 TEST_F(Cli, BadUsageIsOneLineAndExit4) {
   expect_usage_error("", "no command; commands: accept, run, tune, ab, judge, report, list");
-  expect_usage_error("frob",
-                     "unknown command 'frob'; commands: accept, run, tune, ab, judge, report, list");
+  expect_usage_error(
+      "frob", "unknown command 'frob'; commands: accept, run, tune, ab, judge, report, list");
   expect_usage_error("--frob", "");
   expect_usage_error("accept --frob", "--frob");
   expect_usage_error("accept --filter memory", "--filter");

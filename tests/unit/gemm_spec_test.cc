@@ -2,7 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "bench/gemm/linear_spec.h"
 #include "bench/gemm/spec.h"
+#include "bench/runner/plan.h"
 #include "reports/error.h"
 
 namespace assay {
@@ -117,6 +121,22 @@ TEST(GemmSpec, ParametersSayWhatTheIdSays) {
   EXPECT_EQ(fields.at("fast_accumulation"), true);
   EXPECT_EQ(fields.at("scales"), "rowwise");
   EXPECT_EQ(parameters_of(*parse_gemm_id("gemm/fp64/8x8x8+nt/burst")).at("layout"), "NT");
+}
+
+// A slip in a suite would only be found on a GPU.
+TEST(GemmSpec, MakesEveryProductOfTheShippedSuites) {
+  int products = 0;
+  for (const Suite& suite :
+       load_all_suites(std::filesystem::path(ASSAY_SOURCE_DIR) / "configs/suites")) {
+    for (const SuiteProcess& process : suite.processes) {
+      for (const std::string& id : process.cases) {
+        if (!id.starts_with("gemm/") || id.starts_with("gemm/ceiling/")) continue;
+        ++products;
+        EXPECT_NO_THROW(EXPECT_TRUE(parse_linear_id(id) || parse_gemm_id(id)) << id) << id;
+      }
+    }
+  }
+  EXPECT_GT(products, 200);
 }
 
 }  // namespace

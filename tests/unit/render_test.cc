@@ -340,6 +340,11 @@ TEST(FormatText, Figures) {
 TEST(FormatText, Titles) {
   EXPECT_EQ(case_title("gemm/bf16/8192x8192x8192/sustained"), "BF16 8192^3 sustained");
   EXPECT_EQ(case_title("gemm/bf16/8192x3072x8192/burst/warm"), "BF16 8192x3072x8192 burst warm");
+  EXPECT_EQ(case_title("gemm/fp8_e4m3/8192x8192x8192+bias+sparse/burst"),
+            "FP8 E4M3 8192^3 bias sparse burst");
+  EXPECT_EQ(case_title("gemm/ceiling/bf16_mma/sustained"), "BF16 MMA ceiling sustained");
+  EXPECT_EQ(case_title("gemm/linear_fp8/64x1024x1024+cast/burst"),
+            "FP8 linear 64x1024x1024 cast burst");
   EXPECT_EQ(case_title("memory/copy/4GiB/burst"), "DRAM copy 4GiB");
   EXPECT_EQ(case_title("memory/copy/4GiB/burst/alone"), "DRAM copy 4GiB alone");
   EXPECT_EQ(case_title("links/h2d/0/burst"), "links/h2d/0/burst");
