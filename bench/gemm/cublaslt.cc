@@ -9,6 +9,7 @@
 #include <iterator>
 #include <source_location>
 
+#include "bench/gemm/data_type.h"
 #include "bench/harness/case.h"
 
 namespace assay {
@@ -25,28 +26,6 @@ void check_lt(cublasStatus_t status, const char* call,
                                        static_cast<int>(status), where.file_name(), where.line());
   if (status == CUBLAS_STATUS_EXECUTION_FAILED) throw ProcessLost(text);
   throw std::runtime_error(text);
-}
-
-cudaDataType_t lt_type(ElementType type) {
-  switch (type) {
-    case ElementType::kFp64:
-      return CUDA_R_64F;
-    case ElementType::kFp32:
-      return CUDA_R_32F;
-    case ElementType::kFp16:
-      return CUDA_R_16F;
-    case ElementType::kBf16:
-      return CUDA_R_16BF;
-    case ElementType::kFp8E4M3:
-      return CUDA_R_8F_E4M3;
-    case ElementType::kFp8E5M2:
-      return CUDA_R_8F_E5M2;
-    case ElementType::kInt8:
-      return CUDA_R_8I;
-    case ElementType::kInt32:
-      return CUDA_R_32I;
-  }
-  throw std::logic_error("element type without a name in cuBLASLt");
 }
 
 struct Compute {
@@ -109,9 +88,10 @@ void set_layout(const MatrixLayout& layout, cublasLtMatrixLayoutAttribute_t whic
 MatrixLayout make_layout(ElementType type, std::int64_t rows, std::int64_t columns,
                          const GemmSpec& spec) {
   cublasLtMatrixLayout_t handle = nullptr;
-  check_lt(cublasLtMatrixLayoutCreate(&handle, lt_type(type), static_cast<std::uint64_t>(rows),
-                                      static_cast<std::uint64_t>(columns), rows),
-           "cublasLtMatrixLayoutCreate");
+  check_lt(
+      cublasLtMatrixLayoutCreate(&handle, cuda_data_type(type), static_cast<std::uint64_t>(rows),
+                                 static_cast<std::uint64_t>(columns), rows),
+      "cublasLtMatrixLayoutCreate");
   MatrixLayout layout(handle);
   if (spec.batch == 1 && !spec.pointers) return layout;
   set_layout(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, static_cast<std::int32_t>(spec.batch));
@@ -162,7 +142,7 @@ Operation make_operation(const GemmSpec& spec) {
   if (spec.rowwise) set_rowwise(operation);
   if (spec.bias) {
     set_attribute(operation, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
-    const std::int32_t type = lt_type(info_of(spec.precision).d);
+    const std::int32_t type = cuda_data_type(info_of(spec.precision).d);
     set_attribute(operation, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, type);
   }
   return operation;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <source_location>
 
+#include "bench/gemm/data_type.h"
 #include "bench/harness/case.h"
 
 namespace assay {
@@ -33,23 +34,6 @@ void check_offered(cusparseStatus_t status, const char* call,
                            cusparseLtGetErrorName(status)));
   }
   check_lt(status, call, where);
-}
-
-cudaDataType_t lt_type(ElementType type) {
-  switch (type) {
-    case ElementType::kFp16:
-      return CUDA_R_16F;
-    case ElementType::kBf16:
-      return CUDA_R_16BF;
-    case ElementType::kFp8E4M3:
-      return CUDA_R_8F_E4M3;
-    case ElementType::kInt8:
-      return CUDA_R_8I;
-    case ElementType::kInt32:
-      return CUDA_R_32I;
-    default:
-      throw std::logic_error("no sparse product has elements of this type");
-  }
 }
 
 // An object of the library in the place where it was made; `made` once its destruction is due.
@@ -97,7 +81,7 @@ struct SparseLtGemm::Handles {
     library.made = true;
     check_offered(cusparseLtStructuredDescriptorInit(
                       &library.value, &w.value, spec.k, spec.n, spec.k, kAlignmentBytes,
-                      lt_type(info.w), CUSPARSE_ORDER_COL, CUSPARSELT_SPARSITY_50_PERCENT),
+                      cuda_data_type(info.w), CUSPARSE_ORDER_COL, CUSPARSELT_SPARSITY_50_PERCENT),
                   "cusparseLtStructuredDescriptorInit");
     w.made = true;
     make_dense(x, info.x, spec.k, spec.m);
@@ -130,9 +114,10 @@ struct SparseLtGemm::Handles {
   }
 
   void make_dense(Matrix& matrix, ElementType type, std::int64_t rows, std::int64_t columns) {
-    check_offered(cusparseLtDenseDescriptorInit(&library.value, &matrix.value, rows, columns, rows,
-                                                kAlignmentBytes, lt_type(type), CUSPARSE_ORDER_COL),
-                  "cusparseLtDenseDescriptorInit");
+    check_offered(
+        cusparseLtDenseDescriptorInit(&library.value, &matrix.value, rows, columns, rows,
+                                      kAlignmentBytes, cuda_data_type(type), CUSPARSE_ORDER_COL),
+        "cusparseLtDenseDescriptorInit");
     matrix.made = true;
   }
 
