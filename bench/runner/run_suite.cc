@@ -153,10 +153,9 @@ class SuiteRun {
     for (const DeviceRef& gpu : gpus_) {
       if (!gpu.sku || !skus.insert(*gpu.sku).second) continue;
       report_.limits.push_back(*table.find(*gpu.sku));
-      if (const auto stored = request_.algorithms / (*gpu.sku + ".json");
-          request_.mode != Mode::kTune && std::filesystem::exists(stored)) {
-        (void)load_algorithms(stored);  // refused here, not by each process
-      }
+      const auto stored = request_.algorithms / (*gpu.sku + ".json");
+      // Refused here, not by each process.
+      if (std::filesystem::exists(stored)) (void)load_algorithms(stored);
       const std::filesystem::path file =
           one_file ? request_.targets : request_.targets / (*gpu.sku + ".yaml");
       if (request_.mode != Mode::kMeasure || !std::filesystem::exists(file)) continue;

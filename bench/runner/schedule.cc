@@ -112,7 +112,7 @@ std::vector<Task> Schedule::tasks_of(const Wanted& wanted, std::size_t process) 
     task.alone = wanted.alone;
     task.mode = crew_.mode;
     const auto stored = crew_.algorithms / (device.sku.value_or("") + ".json");
-    if (device.sku && crew_.mode != Mode::kTune && std::filesystem::exists(stored)) {
+    if (device.sku && std::filesystem::exists(stored)) {
       task.algorithms = stored;
     }
     if (crew_.mode != Mode::kMeasure) task.start_timeout_s = task.id_timeout_s;

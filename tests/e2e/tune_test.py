@@ -45,6 +45,8 @@ class Tune(Node):
         self.assertEqual(json.loads(result.stdout)["file"], "mine.json")
         self.assertEqual(self.rounds(BF16), 1)
         self.assertEqual(self.record(BF16)["judged"]["status"], "info")
+        again = self.run_assay("judge", "out/report.json")
+        self.assertEqual(again.returncode, 2, "a search carries no floors")
         self.assertFalse(self.stored.exists())
         self.assertEqual(json.loads((self.dir / "mine.json").read_text())["sku"], "h200-sxm")
 
@@ -77,7 +79,9 @@ class Tune(Node):
     def test_stored_choices_that_cannot_be_read_stop_a_measurement(self):
         self.stored.parent.mkdir(exist_ok=True)
         self.stored.write_text("{")
-        self.expect(self.run_assay("accept"), 4, "h200-sxm.json")
+        for command in ("accept",), ("tune", "quick"):
+            self.expect(self.run_assay(*command), 4, "h200-sxm.json")
+            self.assertFalse((self.dir / "out/report.json").exists())
 
 
 if __name__ == "__main__":

@@ -53,6 +53,20 @@ TEST(Merge, JudgesAllButTheConditioningRound) {
   EXPECT_EQ(*record.verification.error, 0.1 * 3) << "the worst verification is shown";
 }
 
+// What reproduces a row, and what came before it, is in the record.
+TEST(Merge, KeepsWhatTheRunsSayOfThemselves) {
+  RunRecord one = run(0, 1);
+  one.parameters = {{"m", 1}};
+  one.algorithm = {{"id", 2}};
+  one.preparation = {{"prune_s", 3}};
+  one.data = {{"seed", 4}};
+  const Record record = merge_runs(std::vector{one}, 0);
+  EXPECT_EQ(record.parameters, one.parameters);
+  EXPECT_EQ(record.algorithm, one.algorithm);
+  EXPECT_EQ(record.preparation, one.preparation);
+  EXPECT_EQ(record.data, one.data);
+}
+
 TEST(Merge, MemoryIsRatedInBytes) {
   RunRecord one = run(0, 1);
   one.work = {0, 2e9, "dram"};
