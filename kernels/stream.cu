@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Assay authors
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/counter_random.h"
+#include "kernels/pattern.h"
 #include "kernels/stream.h"
 
 namespace assay {
@@ -17,21 +18,10 @@ __device__ std::int64_t global_thread() {
   return static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
 }
 
-// One multiply-add a word: cheap enough that the write kernel stays bound by memory. The odd
-// multiplier makes it a bijection, so that words of different places differ.
-__device__ std::uint32_t pattern_word(std::uint32_t seed, std::int64_t word) {
-  return static_cast<std::uint32_t>(word) * 2654435761U + seed;
-}
-
 __device__ uint4 pattern_vector(std::uint32_t seed, std::int64_t vector) {
   const std::int64_t word = vector * 4;
   return make_uint4(pattern_word(seed, word), pattern_word(seed, word + 1),
                     pattern_word(seed, word + 2), pattern_word(seed, word + 3));
-}
-
-// Folded so that the pattern differs in more than the low word of the seed.
-std::uint32_t pattern_seed(std::uint64_t seed) {
-  return static_cast<std::uint32_t>(random_bits(seed, 0));
 }
 
 __device__ std::uint32_t word_sum(uint4 v) { return v.x + v.y + v.z + v.w; }

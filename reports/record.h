@@ -79,18 +79,22 @@ struct Conditions {
 [[nodiscard]] std::string condition_suffix(const Conditions& conditions);
 
 // What one operation does, and the unit of the machine that bounds it: a compute pipe of
-// configs/gpus ("fp32", "tf32", "bf16", "fp8", ...), "dram", "l2", or "host_memory".
-// Compute pipes are rated by `operations`, the others by `bytes`.
+// configs/gpus ("fp32", "tf32", "bf16", "fp8", ...), "dram", "l2", "host_memory", or the link to
+// the host: "pcie" one way, "pcie_both" both ways at once, "c2c" where it is not PCIe.
+// Compute pipes are rated by `operations`, the others by `bytes`, and what has `loads` by the time
+// of one of them.
 struct Work {
   double operations = 0;
   double bytes = 0;
   std::string pipe;
+  double loads = 0;  // one after another: each begins when the one before has ended
 
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
     archive("operations", self.operations);
     archive("bytes", self.bytes);
     archive("pipe", self.pipe);
+    archive("loads", self.loads);
   }
 };
 

@@ -195,5 +195,24 @@ TEST(Merge, DeltasAndEnergyAreSummedOverJudgedRuns) {
   EXPECT_TRUE(all.unknown.contains("energy_j"));
 }
 
+TEST(Merge, LoadsAreRatedByTheTimeOfOneAndLessIsBetter) {
+  Work work;
+  work.bytes = 64;
+  work.loads = 8;
+  const PrimaryMetric metric = primary_metric_of(work, 8e-6);
+  EXPECT_EQ(metric.name, "latency_ns");
+  EXPECT_EQ(metric.unit, "ns");
+  EXPECT_DOUBLE_EQ(metric.value, 1000);
+  EXPECT_EQ(metric.better, Better::kLower);
+
+  RunRecord run;
+  run.id = "links/latency/zerocopy/burst";
+  run.work = work;
+  run.timing.median_s = run.timing.mean_s = 8e-6;
+  const Record record = merge_runs(std::vector{run}, 0);
+  EXPECT_EQ(record.metrics.at("latency_ns").better, Better::kLower);
+  EXPECT_DOUBLE_EQ(record.metrics.at("latency_ns").value, 1000);
+}
+
 }  // namespace
 }  // namespace assay
