@@ -3,7 +3,7 @@
 
 // Which product a case computes, and its id:
 //
-//   gemm/<precision>/<m>x<n>x<k>[+variant]...[/sustained|/burst]
+//   gemm/<precision>/<m>x<n>x<k>[+variant].../<sustained|burst>
 //   gemm/bf16/8192x8192x8192/sustained       gemm/fp8_e4m3/1x8192x4096+bias/burst
 //
 //   D[m,n] = X[m,k] W[k,n]   row-major, as frameworks count: m tokens, n and k features.

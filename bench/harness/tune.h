@@ -9,8 +9,8 @@
 //
 //   Tuned tuned = tune(test_case, power, bench);
 //   test_case.choose(tuned.algorithm);
-//   tuned.report;   // {"candidates": 44, "refused": 1, "screened_s": [...], "first": {...},
-//                   //  "finalists": [{"id": ..., "ratios": [1.03, ...]}], "gain": 1.031}
+//   tuned.report;   // {"gain": 1.031, "finalists": [{"library", "id", ..., "turn_s": [...]}],
+//                   //  "candidates": 44, "refused": 1, "wrong": 0, "screened_s": [...]}
 #pragma once
 
 #include "bench/harness/case.h"

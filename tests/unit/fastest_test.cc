@@ -65,6 +65,12 @@ TEST(Fastest, OnlyDenseFloatingPointProductsTakePart) {
   add(report, "gemm/bf16/8192x8192x8192/sustained/alone", "bf16", 1790);
   EXPECT_EQ(comparable_precisions(report, report.inventory.gpus[0].uuid).rows.size(), 2U);
   EXPECT_THAT(fastest_lines(report), ElementsAre(HasSubstr("FP8 E4M3, 1248")));
+  for (const char* precision : {"bf16", "fp16", "tf32"}) {
+    add(report, std::string("gemm/") + precision + "/8192x8192x8192+sparse/sustained", precision,
+        1100);
+  }
+  EXPECT_THAT(fastest_lines(report), ElementsAre(HasSubstr("FP8 E4M3, 1248")))
+      << "not the shape of most precisions, where that is sparse";
 }
 
 // The shape that most precisions ran, and not one that a single fast one ran alone.

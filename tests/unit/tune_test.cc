@@ -132,6 +132,12 @@ TEST_P(Tune, TheFastestThatIsWrongOrRefusedIsNotTaken) {
 TEST_P(Tune, DriftFavoursNobody) {
   case_.seconds = [this](int, int) { return 1e-3 * (1 + 0.002 * (clock_.now_s() - 100)); };
   EXPECT_EQ(tuned().algorithm["id"], 0);
+  // Nor one that rises favour whoever comes late: the library's first would lose every round.
+  const double start_s = clock_.now_s();
+  case_.seconds = [this, start_s](int, int) {
+    return 1e-3 / (1 + 0.02 * (clock_.now_s() - start_s));
+  };
+  EXPECT_EQ(tuned().algorithm["id"], 0);
 }
 
 // The last of many is screened when the card is warm: 4 to 5 % slower than the first was.
