@@ -3,6 +3,7 @@
 
 // `tune`: the choice of algorithms, stored for every later measurement of such a card.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdio>
 
@@ -55,7 +56,20 @@ void store(const std::vector<StoredAlgorithm>& chosen, const std::filesystem::pa
   set.sku = sku;
   for (const StoredAlgorithm& one : chosen) set.put(one);
   if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path());
-  write_file_atomically(file, dump_json(to_json_value(set)));
+  write_file_atomically(file, dump_json(to_json_value(set)), kSharedFile);
+}
+
+// Said before minutes of searching, not after.
+void check_can_store(const std::filesystem::path& wanted) {
+  if (std::filesystem::exists(wanted)) (void)load_algorithms(wanted);
+  std::filesystem::path folder = wanted.empty() ? config_dir() / "algorithms"
+                                                : std::filesystem::absolute(wanted).parent_path();
+  while (!std::filesystem::exists(folder)) folder = folder.parent_path();
+  if (access(folder.c_str(), W_OK) != 0) {
+    throw Error(
+        ExitCode::kUsage,
+        fmt::format("{}: cannot be written to; name another file with --file", folder.string()));
+  }
 }
 
 std::string row_text(const Record& record) {
@@ -83,8 +97,7 @@ Json rows_json(const Report& report, const std::string& file) {
 }  // namespace
 
 ExitCode run_tune(const TuneOptions& options) {
-  // Said before minutes of searching, not after.
-  if (std::filesystem::exists(options.file)) (void)load_algorithms(options.file);
+  check_can_store(options.file);
   const Report report = search(options);
   const std::vector<StoredAlgorithm> chosen = tuned_algorithms(report);
   std::filesystem::path file;

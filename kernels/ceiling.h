@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What the arithmetic pipes of this very card can do: kernels that issue nothing but matrix
-// instructions, or fused multiply-adds, on operands that are in place. No product of a library can
-// be faster.
+// instructions, or fused multiply-adds, on operands that are in place. At one clock no product of a
+// library can be faster; under a power limit one whose data draw less may be.
 //
 // A tensor ceiling is a product of its own, so that it can be checked as one: block b computes
 // rows b*rows..b*rows+rows-1 of D = A x B^T, A [blocks*rows, depth], B [columns, depth], D

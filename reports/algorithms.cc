@@ -66,7 +66,7 @@ std::vector<StoredAlgorithm> tuned_algorithms(const Report& report) {
   std::vector<StoredAlgorithm> all;
   for (const Record& record : report.records) {
     if (record.status != RecordStatus::kOk || !record.algorithm.is_object() ||
-        !record.algorithm.contains("tuning")) {
+        !record.algorithm.contains("tuning") || !record.algorithm.contains("library")) {
       continue;
     }
     StoredAlgorithm stored;

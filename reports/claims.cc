@@ -79,8 +79,13 @@ struct Ratio {
 
 // Runs of one round follow each other in one process or nearly so: their ratio knows less of the
 // card's temperature than the two figures do.
-Ratio ratio_of(const Metric& top, const Metric& base) {
-  if (top.values.size() != base.values.size() || top.values.empty()) {
+Ratio ratio_of(const Record& top_row, const Record& base_row) {
+  const Metric& top = *primary_metric(top_row);
+  const Metric& base = *primary_metric(base_row);
+  // A wrong run leaves no value and is replaced by one of a later round.
+  const bool same_rounds = top_row.wrong_runs == 0 && base_row.wrong_runs == 0 &&
+                           top.values.size() == base.values.size() && !top.values.empty();
+  if (!same_rounds) {
     return {top.value / base.value, *top.ci_low / *base.ci_high, *top.ci_high / *base.ci_low, 0};
   }
   std::vector<double> ratios;
@@ -107,7 +112,7 @@ Outcome judge_ratio(const ClaimCheck& check, const Report& report, const GpuInve
   if (top->conditions != base->conditions) {
     return {ClaimVerdict::kInconclusive, "", "no common run: the two ran under other conditions"};
   }
-  const Ratio ratio = ratio_of(*primary_metric(*top), *primary_metric(*base));
+  const Ratio ratio = ratio_of(*top, *base);
   const ClaimVerdict verdict = judge_interval(check, ratio.low, ratio.high);
   const std::string label =
       check.label.empty() ? fmt::format("{} / {}", check.id, check.base_id) : check.label;

@@ -43,9 +43,8 @@ constexpr std::array<EnumName<ClaimVerdict>, 4> enum_names(ClaimVerdict) {
 //   inventory: the field `field` of the GPU's inventory equals `equals`; the fields are
 //     compute_capability, sm_count, and mig_offered ("true" where NVML reports a MIG mode)
 //   mig_slices: the number of slices of a card in MIG mode is within [at_least, at_most]
-//   ran: `id` ended ok (equals "ok") or was skipped (equals "skipped") as the claim says; ok needs
-//   a
-//     figure of `metric`, too, where that is given
+//   ran: `id` ended ok (equals "ok") or was skipped (equals "skipped") as the claim says; where
+//     `metric` is given, ok needs a figure of it, too
 //   fastest: the fastest precision that was measured as correct (reports/fastest.h) is one of
 //     `any_of`
 //   driver: major version of the host's driver is at_least; of the host, not of a card

@@ -95,9 +95,9 @@ std::string dump(const Json& json, int indent) {
 
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const std::filesystem::path& target)
+  TemporaryFile(const std::filesystem::path& target, mode_t mode)
       : path_(target.string() + ".tmp-" + std::to_string(getpid())),
-        descriptor_(open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)) {
+        descriptor_(open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)) {
     if (descriptor_ < 0) fail("cannot create");
   }
   ~TemporaryFile() {
@@ -193,7 +193,8 @@ std::string read_file(const std::filesystem::path& path) {
   return text;
 }
 
-void write_file_atomically(const std::filesystem::path& path, std::string_view text) {
+void write_file_atomically(const std::filesystem::path& path, std::string_view text,
+                           unsigned mode) {
   std::error_code error;
   // What a symbolic link points to is replaced, not the link.
   const std::filesystem::path resolved = std::filesystem::canonical(path, error);
@@ -213,7 +214,7 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view t
                   target.parent_path().string() + ": cannot create the folder: " + error.message());
     }
   }
-  TemporaryFile file(target);
+  TemporaryFile file(target, static_cast<mode_t>(mode));
   file.write_all(text);
   file.rename_to(target);
 }

@@ -32,11 +32,15 @@ using Json = nlohmann::ordered_json;
 
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);
 
+inline constexpr unsigned kPrivateFile = 0600;
+inline constexpr unsigned kSharedFile = 0644;  // what every user of this machine reads
+
 // Writes `text` to a temporary file beside `path`, flushes it to the disk and renames it: a reader
-// sees the old file or the new one, never a part. Mode 0600 (reports name serials and hosts).
+// sees the old file or the new one, never a part. Reports name serials and hosts: they are private.
 // A symbolic link is followed; a device or a pipe is written to, not replaced. Throws
 // Error(kMeasurement) and leaves the old file when the disk is full or the folder is not writable,
 // Error(kUsage) for a folder.
-void write_file_atomically(const std::filesystem::path& path, std::string_view text);
+void write_file_atomically(const std::filesystem::path& path, std::string_view text,
+                           unsigned mode = kPrivateFile);
 
 }  // namespace assay

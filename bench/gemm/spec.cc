@@ -43,6 +43,8 @@ class Reader {
     if (!power) refuse(fmt::format("'{}': expected burst or sustained", parts[2]));
     spec.power = *power;
     check(spec);
+    // Offsets are counted in signed 64 bits.
+    if (!(spec.bytes() < 0x1p62)) refuse("its operands are more than 2^62 bytes");
     return spec;
   }
 
@@ -70,6 +72,7 @@ class Reader {
     if (name == "batch" || name == "pointers") {
       if (equals == std::string_view::npos) refuse(fmt::format("'{}': expected {}=B", name, name));
       spec.batch = number(variant.substr(equals + 1));
+      if (spec.batch > INT32_MAX) refuse(fmt::format("'{}': at most 2^31 - 1 products", variant));
       spec.pointers = name == "pointers";
     } else if (variant == "nn" || variant == "nt" || variant == "tt") {
       spec.w_k_contiguous = variant[0] == 't';

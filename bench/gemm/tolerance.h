@@ -25,8 +25,8 @@
 // The signs of a column block are random, so its error has s.d. e sigma sqrt(columns). Allowed is
 // kSigmas of that: of the 10^6 residuals of an 8192^3 check the largest is expected at 4.9 s.d.,
 // and a Gaussian one exceeds 8 once in 10^9 checks. A single wrong element shows once it is off by
-// kSigmas e sqrt(columns) sigma (bf16: 0.13 sigma). docs/RESULTS.md shows how much of it the
-// largest residual of each precision took on an H200.
+// kSigmas e sqrt(columns) sigma (bf16: 0.13 sigma). A record says how much of it its largest
+// residual took.
 #pragma once
 
 #include "bench/gemm/precision.h"

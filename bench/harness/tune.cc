@@ -38,8 +38,12 @@ class Search {
     if (sustained_ && usable(all.front())) load(rule_.settle_s);
     const Json first = all.front().algorithm;
     screen(all);
-    std::vector<double> screened;
-    for (const Candidate& one : all) screened.push_back(one.screened_s);
+    Json screened = Json::array();
+    for (const Candidate& one : all) {
+      Json row = one.algorithm;
+      row["screened_s"] = one.screened_s;
+      screened.push_back(std::move(row));
+    }
     std::vector<Candidate> finalists = choose_finalists(std::move(all));
     if (finalists.empty() || finalists.front().algorithm != first) {
       throw std::runtime_error(
@@ -50,7 +54,7 @@ class Search {
     tuned.report["candidates"] = offered;
     tuned.report["refused"] = refused_;
     tuned.report["wrong"] = wrong_;
-    tuned.report["screened_s"] = screened;
+    tuned.report["screened"] = std::move(screened);
     return tuned;
   }
 

@@ -10,7 +10,7 @@
 //   Tuned tuned = tune(test_case, power, bench);
 //   test_case.choose(tuned.algorithm);
 //   tuned.report;   // {"gain": 1.031, "finalists": [{"library", "id", ..., "turn_s": [...]}],
-//                   //  "candidates": 44, "refused": 1, "wrong": 0, "screened_s": [...]}
+//                   //  "candidates": 44, "refused": 1, "wrong": 0, "screened": [...]}
 #pragma once
 
 #include "bench/harness/case.h"

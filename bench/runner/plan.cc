@@ -50,7 +50,8 @@ SuiteProcess read_process(StrictYaml& row, std::set<std::string>& seen) {
     if (!id.starts_with(process.family + "/")) {
       row.refuse("cases", fmt::format("'{}' is no case of family '{}'", id, process.family));
     }
-    if (!is_name(id, "_-./+=") || id.ends_with(kAloneSuffix)) {
+    if (!is_name(id, "_-./+=") || id.find("//") != std::string::npos ||
+        id.ends_with(kAloneSuffix)) {
       row.refuse("cases", fmt::format("'{}' is no id: letters, digits and _-./+=, not ending in {}",
                                       one_line(id), kAloneSuffix));
     }

@@ -22,6 +22,7 @@
 #include "reports/format_text.h"
 #include "reports/judge.h"
 #include "reports/statistics.h"
+#include "reports/text.h"
 
 namespace assay {
 namespace {
@@ -80,6 +81,13 @@ class SuiteRun {
     return uuids;
   }
 
+  static void require_algorithms_of(const AlgorithmSet& set, const std::filesystem::path& file,
+                                    const std::string& sku) {
+    if (set.sku == sku) return;
+    throw Error(ExitCode::kUsage,
+                fmt::format("{}.sku: '{}', this GPU is {}", file.string(), one_line(set.sku), sku));
+  }
+
   void prepare() {
     runs_.emplace(request_.out / "runs");
     report_.version = ASSAY_VERSION;
@@ -110,6 +118,7 @@ class SuiteRun {
 
   void choose_devices() {
     for (const GpuInventory* gpu : chosen_gpus(report_.inventory, request_.gpus)) {
+      if (request_.mode == Mode::kTune && !gpus_.empty()) break;  // one searches
       if (!request_.gpus.empty()) report_.plan.gpus.push_back(gpu->uuid);
       if (gpu->mig.value_or(false)) {
         note(fmt::format("GPU {} is divided by MIG: not measured", gpu->index));
@@ -136,7 +145,6 @@ class SuiteRun {
 
   void prepare_to_tune() {
     one_round(kTunedTimeout_s);
-    if (gpus_.size() > 1) gpus_.resize(1);
     note("tuned (assay tune): one round, in which each case searched for its algorithm first");
   }
 
@@ -155,7 +163,8 @@ class SuiteRun {
       report_.limits.push_back(*table.find(*gpu.sku));
       const auto stored = request_.algorithms / (*gpu.sku + ".json");
       // Refused here, not by each process.
-      if (std::filesystem::exists(stored)) (void)load_algorithms(stored);
+      if (std::filesystem::exists(stored))
+        require_algorithms_of(load_algorithms(stored), stored, *gpu.sku);
       const std::filesystem::path file =
           one_file ? request_.targets : request_.targets / (*gpu.sku + ".yaml");
       if (request_.mode != Mode::kMeasure || !std::filesystem::exists(file)) continue;

@@ -196,7 +196,7 @@ class ManyGpus(Node):
     def test_a_gpu_that_is_slow_only_among_others(self):
         result = self.run_assay("accept", gpus=4, fault=f"gpu:2+crowded:{BF16}")
         self.expect(result, 1, "PRF-01", "GPU 2 alone: BF16 8192^3 sustained 66",
-                    "(node: 535, floor 620): the GPUs together exceed something shared")
+                    "(node: 535, floor 640): the GPUs together exceed something shared")
         self.assertEqual(self.alone(), [(BF16 + "/alone", 2)])
         record = self.record(BF16 + "/alone")
         self.assertEqual(record["conditions"]["peers"], "alone")
@@ -208,7 +208,7 @@ class ManyGpus(Node):
 
     def test_a_gpu_that_is_slow_by_itself(self):
         self.expect(self.run_assay("accept", gpus=2, fault=f"gpu:1+slow:{BF16}"), 1,
-                    "GPU 1 alone: BF16 8192^3 sustained 535 TF/s (node: 535, floor 620): "
+                    "GPU 1 alone: BF16 8192^3 sustained 535 TF/s (node: 535, floor 640): "
                     "the card itself")
 
     def test_all_slow_alike(self):
@@ -457,8 +457,8 @@ class BadInput(Node):
     def test_a_floor_above_the_limit(self):
         file = self.dir / "configs/targets/h200-sxm.yaml"
         text = file.read_text()
-        self.assertIn("floor: 620", text)
-        file.write_text(text.replace("floor: 620", "floor: 6200"))
+        self.assertIn("floor: 640", text)
+        file.write_text(text.replace("floor: 640", "floor: 6400"))
         self.one_line(4, "h200-sxm.yaml:", "accept")
 
     def test_an_out_folder_that_is_a_file(self):

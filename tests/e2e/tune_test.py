@@ -33,6 +33,7 @@ class Tune(Node):
         for command in ("accept",), ("run", "quick", "--runs", "1"):
             self.expect(self.run_assay(*command), 0)
             self.assertEqual(self.record(BF16)["algorithm"]["chosen"], f"from {self.stored}")
+        self.assertEqual(self.stored.stat().st_mode & 0o777, 0o644, "every user measures with it")
         again = self.run_assay("tune", "quick", "--filter", "^gemm/bf16")
         self.expect(again, 0, "1 choice stored")
         self.assertEqual(len(self.choices()), 3, "the others stay")
@@ -44,6 +45,7 @@ class Tune(Node):
         self.expect(result, 0)
         self.assertEqual(json.loads(result.stdout)["file"], "mine.json")
         self.assertEqual(self.rounds(BF16), 1)
+        self.assertEqual(len(self.report()["inventory"]["gpus"]), 4)
         self.assertEqual(self.record(BF16)["judged"]["status"], "info")
         again = self.run_assay("judge", "out/report.json")
         self.assertEqual(again.returncode, 2, "a search carries no floors")
@@ -82,6 +84,8 @@ class Tune(Node):
         for command in ("accept",), ("tune", "quick"):
             self.expect(self.run_assay(*command), 4, "h200-sxm.json")
             self.assertFalse((self.dir / "out/report.json").exists())
+        self.stored.write_text('{"schema_version": 1, "sku": "a100-pcie-40", "algorithms": []}')
+        self.expect(self.run_assay("accept"), 4, "'a100-pcie-40', this GPU is h200-sxm")
 
 
 if __name__ == "__main__":

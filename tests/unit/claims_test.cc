@@ -240,6 +240,9 @@ TEST(Claims, RatiosArePairedRunByRun) {
   report.records = {in_runs(kTf32, {274, 290, 300, 310, 330}),
                     in_runs(kFp32, {50, 51, 53, 54, 55})};
   EXPECT_EQ(result_of("D05", report).verdict, ClaimVerdict::kConfirmed) << "5.48 at the least";
+  // A wrong run was replaced in a later round.
+  report.records[0].wrong_runs = 1;
+  EXPECT_EQ(result_of("D05", report).measured.find("pairs"), std::string::npos);
   // A run more on one side: nobody knows which belong together, and 274 / 55 is below 5.4.
   report.records[0] = in_runs(kTf32, {274, 290, 300, 310, 330, 330});
   EXPECT_EQ(result_of("D05", report).verdict, ClaimVerdict::kInconclusive);

@@ -67,6 +67,8 @@ TEST(GemmSpec, RefusesWhatCannotBeAndSaysWhy) {
   const std::pair<const char*, const char*> wrong[] = {
       {"gemm/bf17/256x256x256/burst", "no precision 'bf17'; there are: fp64"},
       {"gemm/bf16/256x256/burst", "expected <m>x<n>x<k>"},
+      {"gemm/fp16/1x1x1+batch=4294967297/burst", "at most 2^31 - 1"},
+      {"gemm/fp16/1099511627776x1099511627776x1/burst", "2^62 bytes"},
       {"gemm/bf16/256x256x0/burst", "'0': expected a whole number from 1 to 2^40"},
       {"gemm/bf16/-1x256x256/burst", "'-1'"},
       {"gemm/bf16/256x256x99999999999999999999/burst", "expected a whole number"},

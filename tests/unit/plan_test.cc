@@ -63,7 +63,7 @@ TEST_F(SuiteFile, AGroupInACaseNamesSeveral) {
               ::testing::ElementsAre("gemm/a/1/burst", "gemm/a/2/burst", "gemm/b/1/burst",
                                      "gemm/b/2/burst"));
   for (const char* bad : {"gemm/{a,{b}}/burst", "gemm/{}/burst", "gemm/{a/burst", "gemm/a}/burst",
-                          "gemm/{a,a}/burst"}) {
+                          "gemm/{a,a}/burst", "gemm/{a,}/burst"}) {
     EXPECT_THAT(refusal(cases, std::string("cases:\n      - ") + bad), HasSubstr("gemm/")) << bad;
   }
 }

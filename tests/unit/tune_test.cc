@@ -88,7 +88,7 @@ TEST_P(Tune, FindsTheFastestOfManyAndTriesEach) {
   EXPECT_EQ(result.algorithm["id"], 31);
   EXPECT_NEAR(result.report["gain"], 1.111, 0.001);
   EXPECT_EQ(result.report["candidates"], 40);
-  EXPECT_THAT(result.report["screened_s"], SizeIs(40));
+  EXPECT_THAT(result.report["screened"], SizeIs(40));
   EXPECT_THAT(result.report["finalists"], SizeIs(3));
   EXPECT_THAT(case_.launches_of, SizeIs(40)) << "each was launched";
 }
