@@ -25,24 +25,13 @@ Report search(const TuneOptions& options) {
   return run_suite(request, stop_on_signals(), [&](const std::string& text) { line(text); });
 }
 
-const Record* tuned_record(const Report& report, const std::string& id) {
-  for (const Record& record : report.records) {
-    if (record.id == id) return &record;
-  }
-  return nullptr;
-}
-
-// Where the choices of this report's card belong.
-std::filesystem::path file_of(const Report& report, const StoredAlgorithm& any,
-                              const std::string& wanted) {
-  const Record* record = tuned_record(report, any.id);
-  const std::string sku = record == nullptr ? "" : record->device.sku.value_or("");
-  if (sku.empty()) {
+// Of the GPU that searched: limits are embedded for that one's kind alone, if it is known.
+std::string sku_of(const Report& report) {
+  if (report.limits.empty()) {
     throw Error(ExitCode::kNotJudged,
                 "the GPU is of no kind in configs/gpus: nothing would use what was chosen");
   }
-  if (!wanted.empty()) return wanted;
-  return config_dir() / "algorithms" / (sku + ".json");
+  return report.limits.front().sku;
 }
 
 void store(const std::vector<StoredAlgorithm>& chosen, const std::filesystem::path& file,
@@ -102,8 +91,10 @@ ExitCode run_tune(const TuneOptions& options) {
   const std::vector<StoredAlgorithm> chosen = tuned_algorithms(report);
   std::filesystem::path file;
   if (!chosen.empty()) {
-    file = file_of(report, chosen.front(), options.file);
-    store(chosen, file, *tuned_record(report, chosen.front().id)->device.sku);
+    const std::string sku = sku_of(report);
+    file = options.file.empty() ? config_dir() / "algorithms" / (sku + ".json")
+                                : std::filesystem::path(options.file);
+    store(chosen, file, sku);
   }
   std::string text;
   if (options.format == Format::kJson) {

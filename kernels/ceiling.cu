@@ -11,8 +11,7 @@
 namespace assay {
 namespace {
 
-// ---- mma.sync: warps of 16 rows x 64 columns, rows of 128 bytes
-// -----------------------------------
+// ---- mma.sync: warps of 16 rows x 64 columns, rows of 128 bytes ----
 
 constexpr int kWarps = 8;
 constexpr int kRowsPerWarp = 16;
@@ -194,8 +193,7 @@ CeilingShape mma_shape(ElementType input) {
   return {kWarps * kRowsPerWarp, kColumns, static_cast<int>(kRowBytes / element_bytes(input))};
 }
 
-// ---- Fused multiply-adds
-// ---------------------------------------------------------------------------
+// ---- Fused multiply-adds ----
 
 // The sign changes in every step and the size hardly: the bits keep toggling, and nothing overflows
 // or dies out.

@@ -12,14 +12,12 @@
 namespace assay {
 namespace {
 
-constexpr std::string_view kAlone = "/alone";  // the last of condition_suffix()
-
 auto key_of(const StoredAlgorithm& stored) { return std::tuple(stored.id, stored.library()); }
 
 }  // namespace
 
 const StoredAlgorithm* AlgorithmSet::find(std::string_view id, std::string_view library) const {
-  if (id.ends_with(kAlone)) id.remove_suffix(kAlone.size());
+  if (id.ends_with(kAloneSuffix)) id.remove_suffix(std::string_view(kAloneSuffix).size());
   const auto found = std::ranges::find_if(algorithms, [&](const StoredAlgorithm& stored) {
     return stored.id == id && stored.library() == library;
   });

@@ -75,6 +75,9 @@ struct Conditions {
   }
 };
 
+// What the id of a case ends in that runs on an otherwise idle node.
+inline constexpr const char* kAloneSuffix = "/alone";
+
 // "sustained", "burst/warm", "burst/alone": the power condition, then each that is not the default.
 [[nodiscard]] std::string condition_suffix(const Conditions& conditions);
 

@@ -107,19 +107,16 @@ Options take_options(int& argc, char** argv) {
   return options;
 }
 
-// The last of condition_suffix().
-std::string alone_suffix() { return "/" + to_string(Peers::kAlone); }
-
 void make_alone(CaseEntry& entry) {
   entry.info.conditions.peers = Peers::kAlone;
-  entry.info.id += alone_suffix();
+  entry.info.id += kAloneSuffix;
 }
 
 // A case that is named and not listed.
 std::optional<CaseEntry> parsed(Family& family, std::string id, bool alone) {
   if (!alone) return family.parse(id);
-  if (!id.ends_with(alone_suffix())) return std::nullopt;
-  id.resize(id.size() - alone_suffix().size());
+  if (!id.ends_with(kAloneSuffix)) return std::nullopt;
+  id.resize(id.size() - std::string_view(kAloneSuffix).size());
   std::optional<CaseEntry> entry = family.parse(id);
   if (entry) make_alone(*entry);
   return entry;

@@ -51,8 +51,6 @@ struct Task {
   std::filesystem::path algorithms = {};  // file; empty: none are stored
 };
 
-inline constexpr const char* kAloneSuffix = "/alone";
-
 struct TaskResult {
   std::vector<RunRecord> records;  // in the order in which they came
   Json versions = Json::object();  // of the libraries that it loaded

@@ -41,11 +41,12 @@ class Tune(Node):
 
     def test_one_gpu_searches_and_nothing_is_judged(self):
         result = self.run_assay("tune", "quick", "--filter", "^gemm/bf16", "--format", "json",
-                                "--file", "mine.json", gpus=4)
+                                "--file", "mine.json", "--gpus", "1,2", gpus=4)
         self.expect(result, 0)
         self.assertEqual(json.loads(result.stdout)["file"], "mine.json")
         self.assertEqual(self.rounds(BF16), 1)
-        self.assertEqual(len(self.report()["inventory"]["gpus"]), 4)
+        self.assertEqual(len(self.report()["assay"]["plan"]["gpus"]), 1)
+        self.assertIn("measured on 1 of 4 GPUs (--gpus)", self.report()["assay"]["notes"])
         self.assertEqual(self.record(BF16)["judged"]["status"], "info")
         again = self.run_assay("judge", "out/report.json")
         self.assertEqual(again.returncode, 2, "a search carries no floors")

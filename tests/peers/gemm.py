@@ -4,7 +4,7 @@
 """Our products beside PyTorch's: the same shapes, data and condition, in interleaved rounds.
 
   gemm.py BIN_DIR TORCH_PEER OUT.json [--rounds 5] [--condition sustained|burst]
-          [--dtypes bf16,fp8,...] [--shapes 4096x4096x4096,...] [--algorithms FILE]
+          [--dtypes bf16,fp8,...] [--shapes 4096x4096x4096,...]
 
 TORCH_PEER is a script that times torch.matmul and prints one JSON object a line: {"op": "gemm",
 "dtype", "shape", "tflops"}, and {"op": "context", "torch", "cuda", "device"}. Each round runs both
@@ -36,8 +36,6 @@ def ours(options, ids):
     with tempfile.TemporaryDirectory() as folder:
         log = pathlib.Path(folder) / "run.jsonl"
         command = [str(options.bin_dir / "assay-gemm"), f"--ids={','.join(ids)}", f"--log={log}"]
-        if options.algorithms:
-            command.append(f"--algorithms={options.algorithms}")
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         lines = [json.loads(line) for line in log.read_text().splitlines()]
     values = {}
@@ -77,7 +75,6 @@ def parse():
     parser.add_argument("--condition", choices=PEER, default="sustained")
     parser.add_argument("--dtypes", default=",".join(VARIANTS))
     parser.add_argument("--shapes", default="4096x4096x4096,8192x8192x8192")
-    parser.add_argument("--algorithms")
     return parser.parse_args()
 
 

@@ -78,11 +78,14 @@ TEST_F(AlgorithmFile, RefusesWhatCannotBeUsed) {
 }
 
 TEST(Algorithms, EveryShippedFileLoadsAndIsNamedByItsCard) {
+  int files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(config_dir() / "algorithms")) {
     const AlgorithmSet set = load_algorithms(entry.path());
     EXPECT_EQ(set.sku, entry.path().stem());
     EXPECT_FALSE(set.algorithms.empty());
+    ++files;
   }
+  EXPECT_GT(files, 0);
 }
 
 TEST(Algorithms, OfAReportAreThoseThatWereTunedAndEndedOk) {
