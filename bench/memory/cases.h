@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The Assay authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Streaming bandwidth of device memory: read, write, copy and triad of 4 GiB a tensor, and a read
-// of 24 MiB from memory (cold) and from the L2 (warm); each exact result checked against the
-// generator (kernels/stream.h). Bytes count what is read plus what is written. Source of the
-// pattern: McCalpin's STREAM, with 16-byte accesses.
+// The cases of device memory: those that are listed, and any other that an id describes (spec.h).
+// Source of the operations: McCalpin's STREAM and Deakin and McIntosh-Smith's BabelStream.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "bench/harness/case.h"
@@ -14,6 +14,11 @@
 
 namespace assay {
 
+// `device` and `stream` must outlive the entries.
 [[nodiscard]] std::vector<CaseEntry> memory_cases(const CudaDevice& device, cudaStream_t stream);
+
+// Null where the id is no case of this family; throws Error(kUsage) where it cannot be.
+[[nodiscard]] std::optional<CaseEntry> memory_case(const std::string& id, const CudaDevice& device,
+                                                   cudaStream_t stream);
 
 }  // namespace assay

@@ -11,6 +11,9 @@ class Memory : public assay::CudaFamily {
   [[nodiscard]] std::vector<assay::CaseEntry> cases() override {
     return assay::memory_cases(cuda_device(), stream());
   }
+  [[nodiscard]] std::optional<assay::CaseEntry> parse(const std::string& id) override {
+    return assay::memory_case(id, cuda_device(), stream());
+  }
 };
 
 }  // namespace

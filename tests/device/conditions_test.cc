@@ -86,19 +86,22 @@ TEST_F(Conditions, AReadOfHalfTheL2IsNoFasterThanMemoryWhenColdAndFasterWhenWarm
 // A copy that plants faults: in one of its launches it writes something else into one place.
 class FaultyCopy : public CudaCase {
  public:
-  static constexpr std::int64_t kBytes = 64 * kReadBlockBytes;
+  static constexpr StreamShape kShape{.elements = 1 << 19};
+  static constexpr std::int64_t kBytes = kShape.elements * 4;
   FaultyCopy(cudaStream_t stream, int faulty_launch, std::uint8_t value)
       : CudaCase(stream), faulty_launch_(faulty_launch), value_(value) {
     for (int i = 0; i < 2; ++i) {
       in_.emplace_back(kBytes);
       out_.emplace_back(kBytes);
-      check_cuda(stream_write(in_.back().data(), kBytes, 3, stream), "stream_write");
+      check_cuda(stream_fill(StreamOp::kCopy, kShape, in_.back().data(), 3, stream), "stream_fill");
     }
   }
   [[nodiscard]] int slots() const override { return 2; }
   void launch(int slot) override {
     const auto at = static_cast<std::size_t>(slot);
-    check_cuda(stream_copy(in_[at].data(), out_[at].data(), kBytes, stream()), "stream_copy");
+    check_cuda(stream_run(StreamOp::kCopy, kShape, {in_[at].data(), nullptr, out_[at].data()}, 3,
+                          stream()),
+               "stream_run");
     if (++launches_ < faulty_launch_ || launches_ > faulty_launch_ + lasting_) return;
     check_cuda(cudaMemsetAsync(out_[at].as<char>() + 4711, value_, 1, stream()), "memset");
   }
