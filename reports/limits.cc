@@ -111,6 +111,10 @@ Limit limit_of(const Report& report, const Record& record, const Metric& metric)
     limit.reason = "no limit is known for the host";
     return limit;
   }
+  if (record.work.loads) {
+    limit.reason = "no limit is known for a latency";
+    return limit;
+  }
   if (pipe == "l2") {
     limit.reason = "no limit is known for the L2";
     return limit;
@@ -228,6 +232,7 @@ std::string why_no_burst(const Record& record) {
 void derive_limits(Report& report) {
   for (Record& record : report.records) derive(report, record);
   for (Record& record : report.records) add_ceiling(report, record);
+  report.l2_knees = l2_knees(report.records);
 }
 
 }  // namespace assay

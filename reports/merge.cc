@@ -253,6 +253,7 @@ void add_run(Record& record, const RunRecord& run, bool judged) {
   const PrimaryMetric primary = primary_metric_of(run.work, run.timing.median_s);
   Metric kind;
   kind.unit = primary.unit;
+  kind.better = primary.better;
   kind.primary = true;
   add_value(record, primary.name, kind, primary.value, judged);
   add_energy(record, run, judged);
@@ -270,8 +271,11 @@ void add_run(Record& record, const RunRecord& run, bool judged) {
 }  // namespace
 
 PrimaryMetric primary_metric_of(const Work& work, double seconds) {
-  if (work.operations > 0) return {"tflops", "TFLOPS", work.operations / seconds / 1e12};
-  return {"gb_per_s", "GB/s", work.bytes / seconds / 1e9};
+  if (work.loads) return {"ns_per_load", "ns", seconds / *work.loads * 1e9, Better::kLower};
+  if (work.operations > 0) {
+    return {"tflops", "TFLOPS", work.operations / seconds / 1e12, Better::kHigher};
+  }
+  return {"gb_per_s", "GB/s", work.bytes / seconds / 1e9, Better::kHigher};
 }
 
 void close_metric(Metric& metric) {

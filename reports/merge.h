@@ -16,11 +16,12 @@
 
 namespace assay {
 
-// The primary metric of a run: TFLOPS for compute pipes, GB/s for memory.
+// The primary metric of a run: TFLOPS for compute pipes, GB/s for memory, ns a load for latencies.
 struct PrimaryMetric {
-  std::string name;  // "tflops", "gb_per_s"
-  std::string unit;  // "TFLOPS", "GB/s"
+  std::string name;  // "tflops", "gb_per_s", "ns_per_load"
+  std::string unit;  // "TFLOPS", "GB/s", "ns"
   double value = 0;
+  Better better = Better::kHigher;
 };
 [[nodiscard]] PrimaryMetric primary_metric_of(const Work& work, double seconds);
 

@@ -14,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reports/json_fields.h"
@@ -83,17 +84,24 @@ inline constexpr const char* kAloneSuffix = "/alone";
 
 // What one operation does, and the unit of the machine that bounds it: a compute pipe of
 // configs/gpus ("fp32", "tf32", "bf16", "fp8", ...), "dram", "l2", or "host_memory".
-// Compute pipes are rated by `operations`, the others by `bytes`.
+// Compute pipes are rated by `operations`, the others by `bytes`; what counts `loads` is rated by
+// the time of one.
 struct Work {
+  Work() = default;
+  Work(double operations_, double bytes_, std::string pipe_)
+      : operations(operations_), bytes(bytes_), pipe(std::move(pipe_)) {}
+
   double operations = 0;
   double bytes = 0;
   std::string pipe;
+  std::optional<double> loads;  // that wait for each other: of latencies alone
 
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
     archive("operations", self.operations);
     archive("bytes", self.bytes);
     archive("pipe", self.pipe);
+    archive("loads", self.loads);
   }
 };
 

@@ -64,6 +64,26 @@ std::vector<std::string> fastest_lines(const Report& report) {
   return lines;
 }
 
+std::vector<std::string> l2_knee_lines(const Report& report) {
+  std::vector<std::string> lines;
+  for (const L2Knee& knee : report.l2_knees) {
+    const GpuInventory* gpu = find_gpu(report, knee.uuid);
+    std::string line = gpu != nullptr && report.l2_knees.size() > 1 ? name_of(*gpu) + ": " : "";
+    if (knee.bytes) {
+      line += fmt::format(
+          "{:.1f} MB: reads fall half-way from {} to {} GB/s between {:.1f} and "
+          "{:.1f} MB",
+          *knee.bytes / 1e6, figure(*knee.l2_gb_per_s), figure(*knee.dram_gb_per_s),
+          static_cast<double>(*knee.above_bytes) / 1e6,
+          static_cast<double>(*knee.below_bytes) / 1e6);
+    } else {
+      line += "not found: " + knee.reason;
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
 std::string checks_text(const Report& report) {
   std::map<std::string, std::pair<double, double>> seconds;  // by family: checks, busy
   for (const Json& row : report.benchmarks) {

@@ -173,6 +173,7 @@ void add_notes(std::string& out, const Report& report) {
   for (const std::string& line : fastest_lines(report)) {
     lines.push_back("fastest precision " + line);
   }
+  for (const std::string& line : l2_knee_lines(report)) lines.push_back("L2 knee " + line);
   if (const std::string checks = checks_text(report); !checks.empty()) {
     lines.push_back("checks " + checks);
   }

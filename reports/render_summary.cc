@@ -412,6 +412,7 @@ std::string render_summary(const Report& report, const std::string& report_path)
     add_block(out, "checks", {checks});
   }
   add_block(out, "fastest precision", fastest_lines(report));
+  add_block(out, "L2 knee", l2_knee_lines(report));
   add_load(out, report);
   add_floors(out, report);
   add_warnings(out, report);

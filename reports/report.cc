@@ -26,6 +26,7 @@ void assay_fields(Self& self, Archive& archive) {
   archive("plan", self.plan);
   archive("notes", self.notes);
   archive("records", self.records);
+  archive("l2_knees", self.l2_knees);
   archive("targets", self.targets);
   archive("limits", self.limits);
   archive("samples_sha256", self.samples_sha256);

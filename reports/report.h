@@ -20,6 +20,7 @@
 #include "reports/gpus.h"
 #include "reports/inventory.h"
 #include "reports/json_fields.h"
+#include "reports/l2_knee.h"
 #include "reports/record.h"
 #include "reports/targets.h"
 
@@ -139,6 +140,7 @@ struct Report {
   Plan plan;
   std::vector<std::string> notes;  // one line each: what was not judged and why
   std::vector<Record> records;
+  std::vector<L2Knee> l2_knees;    // derived
   std::vector<TargetSet> targets;  // of the cards present
   std::vector<GpuSpec> limits;     // of the cards present
   // Of the first samples_bytes (null: of all) of samples.jsonl beside the report, which only grows:

@@ -25,7 +25,7 @@ std::string record_line(const std::string& id, double seconds,
   record.id = id;
   record.device.uuid = "GPU-1";
   record.conditions.power = Power::kSustained;
-  record.work = {.operations = 1e12, .bytes = 1e9, .pipe = "bf16"};
+  record.work = Work(1e12, 1e9, "bf16");
   record.timing.median_s = record.timing.mean_s = seconds;
   if (change) change(record);
   Json line = Json::object();

@@ -148,6 +148,22 @@ TEST(Merge, EnergyOfALaunchIsPowerTimesItsMeanTime) {
   EXPECT_DOUBLE_EQ(*record.telemetry.energy_s, 1.6);
 }
 
+TEST(Merge, ALatencyIsTheTimeOfALoadAndLowerIsBetter) {
+  std::vector runs = {run(0, 670), run(1, 670), run(2, 670)};
+  for (RunRecord& one : runs) {
+    one.work = Work(0, 0, "dram");
+    one.work.loads = 1000;
+    one.timing.median_s = 6.5e-4 + 1e-6 * one.round;
+  }
+  const Record record = merge_runs(runs, 1);
+  const Metric* metric = primary_metric(record);
+  ASSERT_NE(metric, nullptr);
+  EXPECT_EQ(metric, &record.metrics.at("ns_per_load"));
+  EXPECT_EQ(metric->unit, "ns");
+  EXPECT_EQ(metric->better, Better::kLower);
+  EXPECT_DOUBLE_EQ(metric->value, 651.5);
+}
+
 TEST(Merge, NoEnergyWhereItIsNotKnown) {
   const auto metrics = [](const std::function<void(RunRecord&)>& spoil) {
     RunRecord one = with_energy(0);
