@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "bench/memory/integrity_case.h"
+#include "bench/memory/latency_case.h"
 #include "bench/memory/spec.h"
 #include "bench/memory/stream_case.h"
 
@@ -33,6 +35,39 @@ CaseEntry entry_of(const MemorySpec& spec, const CudaDevice& device, cudaStream_
   return entry;
 }
 
+CaseEntry entry_of(const LatencySpec& spec, const CudaDevice& device, cudaStream_t stream) {
+  const bool warm = spec.conditions.cache == Cache::kWarm;
+  const int slots = warm ? 1 : rotation_slots(device.l2_bytes, spec.bytes);
+  CaseEntry entry;
+  entry.info.id = id_of(spec);
+  entry.info.conditions = spec.conditions;
+  entry.info.parameters = {{"operation", "latency"},
+                           {"tensor_bytes", spec.bytes},
+                           {"spacing_bytes", spec.bytes / spec.nodes()}};
+  entry.info.work.bytes = 8.0 * static_cast<double>(spec.loads());
+  entry.info.work.loads = static_cast<double>(spec.loads());
+  entry.info.work.pipe = warm && spec.bytes <= device.l2_bytes ? "l2" : "dram";
+  entry.info.data = {{"fill", "addresses, one random cycle"}, {"seed", 0}};
+  entry.make = [spec, slots, stream] { return std::make_unique<LatencyCase>(spec, slots, stream); };
+  return entry;
+}
+
+CaseEntry entry_of(const IntegritySpec& spec, const CudaDevice& device, cudaStream_t stream) {
+  const std::int64_t bytes = spec.tested_bytes(device.memory_bytes);
+  CaseEntry entry;
+  entry.info.id = id_of(spec);
+  entry.info.conditions = spec.conditions;
+  entry.info.parameters = {{"operation", "integrity"}, {"tested_bytes", bytes}};
+  if (spec.share_pct != 0) entry.info.parameters["share_pct"] = spec.share_pct;
+  entry.info.work.bytes =
+      static_cast<double>(bytes) * kIntegrityPatterns * kIntegrityPassesOfPattern;
+  entry.info.work.pipe = "dram";
+  entry.info.data = {{"fill", "addresses, zeros, 0101, random bits, and their complements"},
+                     {"seed", kMemorySeed}};
+  entry.make = [bytes, stream] { return std::make_unique<IntegrityCase>(bytes, stream); };
+  return entry;
+}
+
 }  // namespace
 
 std::vector<CaseEntry> memory_cases(const CudaDevice& device, cudaStream_t stream) {
@@ -43,7 +78,9 @@ std::vector<CaseEntry> memory_cases(const CudaDevice& device, cudaStream_t strea
           *memory_case(fmt::format("memory/{}/4GiB{}/burst", op, width), device, stream));
     }
   }
-  for (const char* const id : {"memory/read/24MiB/burst", "memory/read/24MiB/burst/warm"}) {
+  for (const char* const id : {"memory/read/24MiB/burst", "memory/read/24MiB/burst/warm",
+                               "memory/latency/16KiB/burst/warm", "memory/latency/8MiB/burst/warm",
+                               "memory/latency/4GiB/burst", "memory/integrity/90pct/burst"}) {
     entries.push_back(*memory_case(id, device, stream));
   }
   return entries;
@@ -51,6 +88,8 @@ std::vector<CaseEntry> memory_cases(const CudaDevice& device, cudaStream_t strea
 
 std::optional<CaseEntry> memory_case(const std::string& id, const CudaDevice& device,
                                      cudaStream_t stream) {
+  if (const auto test = parse_integrity_id(id)) return entry_of(*test, device, stream);
+  if (const auto latency = parse_latency_id(id)) return entry_of(*latency, device, stream);
   const std::optional<MemorySpec> spec = parse_memory_id(id);
   if (!spec) return std::nullopt;
   return entry_of(*spec, device, stream);

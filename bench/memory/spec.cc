@@ -196,6 +196,9 @@ Json parameters_of(const MemorySpec& spec) {
 
 std::optional<MemorySpec> parse_memory_id(std::string_view id) {
   if (!id.starts_with(kPrefix)) return std::nullopt;
+  for (const std::string_view other : {"latency/", "integrity/"}) {
+    if (id.substr(kPrefix.size()).starts_with(other)) return std::nullopt;
+  }
   return Reader(id).read();
 }
 

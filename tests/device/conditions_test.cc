@@ -68,6 +68,7 @@ TEST_F(Conditions, AReadOfHalfTheL2IsNoFasterThanMemoryWhenColdAndFasterWhenWarm
   if (peak <= 0) GTEST_SKIP() << "no figure for this card's memory";
   int looked_at = 0;
   for (const CaseEntry& entry : memory_cases(device_, stream())) {
+    if (entry.info.parameters["operation"] != "read") continue;
     if (entry.info.parameters["tensor_bytes"] > device_.l2_bytes) continue;
     ++looked_at;
     const RunRecord record = measured(entry);

@@ -43,6 +43,16 @@ TEST_F(MemoryCase, EveryOperationIsSoundFromOneElementToFourGiB) {
   expect_sound("memory/read/4GiB+stride=32/burst");
 }
 
+TEST_F(MemoryCase, ChasesEndWhereTheyMustAndGoOn) {
+  for (const char* const id : {"memory/latency/16KiB/burst/warm", "memory/latency/8MiB/burst/warm",
+                               "memory/latency/1MiB/burst", "memory/latency/4GiB/burst"}) {
+    expect_sound(id);
+    const std::unique_ptr<Case> made = memory_case(id, device_, stream())->make();
+    for (int i = 0; i < 3; ++i) made->launch(0);
+    EXPECT_EQ(made->verify(0, 0).status, VerificationStatus::kVerified) << id;
+  }
+}
+
 TEST_F(MemoryCase, WhatDoesNotFitSaysWhatItNeeds) {
   try {
     (void)memory_case("memory/triad/1024GiB/burst", device_, stream())->make();

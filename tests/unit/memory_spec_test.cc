@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <set>
 
+#include "bench/memory/integrity_spec.h"
+#include "bench/memory/latency_spec.h"
 #include "bench/memory/spec.h"
 #include "bench/runner/plan.h"
 #include "kernels/random_order.h"
@@ -126,11 +128,91 @@ TEST(MemorySpec, MakesEveryCaseOfTheShippedSuites) {
       for (const std::string& id : process.cases) {
         if (!id.starts_with("memory/")) continue;
         ++cases;
-        EXPECT_NO_THROW(EXPECT_TRUE(parse_memory_id(id)) << id) << id;
+        EXPECT_NO_THROW(
+            EXPECT_TRUE(parse_memory_id(id) || parse_latency_id(id) || parse_integrity_id(id))
+            << id)
+            << id;
       }
     }
   }
   EXPECT_GT(cases, 10);
+}
+
+TEST(LatencySpec, GoesRoundWarmAndNeverTwiceCold) {
+  const auto l1 = parse_latency_id("memory/latency/16KiB/burst/warm");
+  ASSERT_TRUE(l1);
+  EXPECT_EQ(l1->nodes(), 128);
+  EXPECT_EQ(l1->loads(), 1 << 18);
+  const auto l2 = parse_latency_id("memory/latency/8MiB/burst/warm");
+  EXPECT_EQ(l2->loads(), l2->nodes()) << "once round a launch";
+  const auto memory = parse_latency_id("memory/latency/4GiB/burst");
+  EXPECT_EQ(memory->nodes(), 1 << 25);
+  EXPECT_EQ(memory->loads(), 1 << 15);
+  const auto small = parse_latency_id("memory/latency/1MiB/sustained");
+  EXPECT_LE(small->loads(), small->nodes());
+  EXPECT_EQ(id_of(*small), "memory/latency/1MiB/sustained");
+  EXPECT_FALSE(parse_memory_id("memory/latency/4GiB/burst"));
+  EXPECT_FALSE(parse_latency_id("memory/read/4GiB/burst"));
+}
+
+TEST(LatencySpec, RefusesWhatCannotBeAndSaysWhy) {
+  const std::pair<const char*, const char*> wrong[] = {
+      {"memory/latency/0B/burst/warm", "0 bytes: expected a multiple of 2048"},
+      {"memory/latency/1000B/burst/warm", "1000 bytes: expected a multiple of 2048"},
+      {"memory/latency/16KiB/burst", "a cold chase needs 1MiB or more"},
+      {"memory/latency/1024MiB/burst", "write it memory/latency/1GiB/burst"},
+      {"memory/latency/1GiB+fp64/burst", "expected a size"},
+      {"memory/latency/1GiB/warm", "expected burst or sustained"},
+      {"memory/latency/1GiB/burst/cold", "expected memory/latency/<size>"}};
+  for (const auto& [id, why] : wrong) {
+    try {
+      (void)parse_latency_id(id);
+      ADD_FAILURE() << id << " was taken";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::kUsage);
+      EXPECT_NE(std::string(error.what()).find(why), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(IntegritySpec, TestsAShareOrASize) {
+  const auto share = parse_integrity_id("memory/integrity/90pct/burst");
+  ASSERT_TRUE(share);
+  constexpr std::int64_t kMemory = 150'754'820'096;
+  const std::int64_t bytes = share->tested_bytes(kMemory);
+  EXPECT_EQ(bytes % (2 << 20), 0);
+  EXPECT_LE(bytes, kMemory * 9 / 10);
+  EXPECT_GT(bytes, kMemory * 9 / 10 - (3 << 20));
+  const auto size = parse_integrity_id("memory/integrity/64GiB/sustained");
+  EXPECT_EQ(size->tested_bytes(kMemory), std::int64_t{64} << 30);
+  EXPECT_EQ(id_of(*size), "memory/integrity/64GiB/sustained");
+  EXPECT_FALSE(parse_integrity_id("memory/read/4GiB/burst"));
+  EXPECT_FALSE(parse_memory_id("memory/integrity/90pct/burst"));
+  EXPECT_EQ(bits_text(1ULL << 17), "17");
+  EXPECT_EQ(bits_text(1ULL | 1ULL << 63), "0 63");
+}
+
+TEST(IntegritySpec, RefusesWhatCannotBeAndSaysWhy) {
+  const std::pair<const char*, const char*> wrong[] = {
+      {"memory/integrity/0pct/burst", "expected 1pct to 99pct"},
+      {"memory/integrity/100pct/burst", "expected 1pct to 99pct"},
+      {"memory/integrity/090pct/burst", "write it memory/integrity/90pct/burst"},
+      {"memory/integrity/pct/burst", "expected 1pct to 99pct"},
+      {"memory/integrity/90/burst", "expected a share or a size"},
+      {"memory/integrity/0B/burst", "expected 1GiB or more"},
+      {"memory/integrity/512MiB/burst", "expected 1GiB or more"},
+      {"memory/integrity/2147483649B/burst", "a multiple of 16"},
+      {"memory/integrity/90pct/warm", "expected burst or sustained"},
+      {"memory/integrity/90pct/burst/warm", "expected memory/integrity/"}};
+  for (const auto& [id, why] : wrong) {
+    try {
+      (void)parse_integrity_id(id);
+      ADD_FAILURE() << id << " was taken";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::kUsage);
+      EXPECT_NE(std::string(error.what()).find(why), std::string::npos) << error.what();
+    }
+  }
 }
 
 TEST(RandomOrder, TakesEachPlaceOnceAndNotInTurn) {
