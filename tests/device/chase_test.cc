@@ -12,6 +12,9 @@ class Chase : public GpuTest {
   void make(std::int64_t nodes) {
     nodes_ = DeviceBuffer(nodes * kChaseSpacing);
     end_ = DeviceBuffer(sizeof(std::uint64_t));
+    check_cuda(
+        cudaMemsetAsync(nodes_.data(), 0, static_cast<std::size_t>(nodes_.bytes()), stream()),
+        "cudaMemsetAsync");
     check_cuda(chase_build(nodes_.data(), RandomOrder(nodes), stream()), "chase_build");
   }
   std::uint64_t end_of(std::int64_t start, std::int64_t loads) {
