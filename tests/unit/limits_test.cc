@@ -104,6 +104,22 @@ TEST(Limits, TheL2HasNone) {
   EXPECT_FALSE(record_of(report, kRead, 0).limit.highest.has_value());
 }
 
+// 650 ns are not 650 GB/s.
+TEST(Limits, ALatencyHasNone) {
+  Report report = sample_report(1);
+  Record& record = record_of(report, kRead, 0);
+  record.work.loads = 1000;
+  Metric metric = record.metrics.at("gb_per_s");
+  metric.unit = "ns";
+  metric.better = Better::kLower;
+  metric.values = {9000, 9000};
+  record.metrics = {{"ns_per_load", metric}};
+  derive_limits(report);
+  EXPECT_EQ(record.limit.reason, "no limit is known for a latency");
+  EXPECT_FALSE(record.limit.share_of_datasheet.has_value());
+  EXPECT_EQ(record.status, RecordStatus::kOk) << record.message;
+}
+
 TEST(Limits, AboveTheSheetAloneIsLegalInABurst) {
   Report report = sample_report(1);
   record_of(report, kBf16, 0).telemetry.sm_clock_mhz = Range{1980, 1980, 1980};
