@@ -64,14 +64,14 @@ cudaError_t hash_bytes(const void* data, std::int64_t bytes, std::uint64_t* hash
   return cudaGetLastError();
 }
 
-std::uint64_t hash_bytes_on_host(const void* data, std::int64_t bytes) {
+std::uint64_t hash_bytes_on_host(const void* data, std::int64_t bytes, std::int64_t first_word) {
   std::uint64_t sum = 0;
   for (std::int64_t word = 0; word * kWordBytes < bytes; ++word) {
     const std::int64_t begin = word * kWordBytes;
     std::uint64_t value = 0;
     std::memcpy(&value, static_cast<const char*>(data) + begin,
                 static_cast<std::size_t>(std::min(kWordBytes, bytes - begin)));
-    sum += mixed(value, word);
+    sum += mixed(value, first_word + word);
   }
   return sum;
 }

@@ -18,7 +18,9 @@ namespace assay {
 [[nodiscard]] cudaError_t hash_bytes(const void* data, std::int64_t bytes, std::uint64_t* hash,
                                      cudaStream_t stream);
 
-// The same on the host, for tests and small outputs.
-[[nodiscard]] std::uint64_t hash_bytes_on_host(const void* data, std::int64_t bytes);
+// The same on the host. `first_word` is the place of data[0] in the whole, in words of 8 bytes: the
+// hashes of pieces add up to that of the whole.
+[[nodiscard]] std::uint64_t hash_bytes_on_host(const void* data, std::int64_t bytes,
+                                               std::int64_t first_word = 0);
 
 }  // namespace assay

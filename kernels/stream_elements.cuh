@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "kernels/counter_random.h"
+#include "kernels/pattern.h"
 #include "kernels/random_order.h"
 #include "kernels/stream.h"
 
@@ -19,21 +20,15 @@ inline constexpr int kInputs = stream_inputs(op);
 template <StreamOp op>
 inline constexpr bool kIsArithmetic = is_arithmetic(op);
 
-// One multiply-add a word: cheap enough that the write kernel stays bound by memory. The odd
-// multiplier makes it a bijection, so that words of different places differ. 64 bits are two words.
+// Of pattern.h; 64 bits are two words.
 template <class T>
-__device__ T pattern(std::uint32_t seed, std::int64_t at) {
+__device__ T pattern(std::uint32_t folded, std::int64_t at) {
   if constexpr (sizeof(T) == 4) {
-    return static_cast<T>(static_cast<std::uint32_t>(at) * 2654435761U + seed);
+    return static_cast<T>(pattern_word(folded, at));
   } else {
-    return static_cast<T>(pattern<std::uint32_t>(seed, 2 * at)) |
-           static_cast<T>(pattern<std::uint32_t>(seed, 2 * at + 1)) << 32;
+    return static_cast<T>(pattern_word(folded, 2 * at)) |
+           static_cast<T>(pattern_word(folded, 2 * at + 1)) << 32;
   }
-}
-
-// Folded so that the pattern differs in more than the low word of the seed.
-inline std::uint32_t pattern_seed(std::uint64_t seed) {
-  return static_cast<std::uint32_t>(random_bits(seed, 0));
 }
 
 // From -32 to 31. A block of dot sums at most 2048 x 4 products of at most 2^10 each: 2^23, exact

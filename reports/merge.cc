@@ -271,7 +271,7 @@ void add_run(Record& record, const RunRecord& run, bool judged) {
 }  // namespace
 
 PrimaryMetric primary_metric_of(const Work& work, double seconds) {
-  if (work.loads) return {"ns_per_load", "ns", seconds / *work.loads * 1e9, Better::kLower};
+  if (work.loads) return {"latency_ns", "ns", seconds / *work.loads * 1e9, Better::kLower};
   if (work.operations > 0) {
     return {"tflops", "TFLOPS", work.operations / seconds / 1e12, Better::kHigher};
   }

@@ -16,9 +16,9 @@
 
 namespace assay {
 
-// The primary metric of a run: TFLOPS for compute pipes, GB/s for memory, ns a load for latencies.
+// The primary metric of a run: TFLOPS for compute pipes, GB/s for memory and links, ns for loads.
 struct PrimaryMetric {
-  std::string name;  // "tflops", "gb_per_s", "ns_per_load"
+  std::string name;  // "tflops", "gb_per_s", "latency_ns"
   std::string unit;  // "TFLOPS", "GB/s", "ns"
   double value = 0;
   Better better = Better::kHigher;

@@ -83,9 +83,10 @@ inline constexpr const char* kAloneSuffix = "/alone";
 [[nodiscard]] std::string condition_suffix(const Conditions& conditions);
 
 // What one operation does, and the unit of the machine that bounds it: a compute pipe of
-// configs/gpus ("fp32", "tf32", "bf16", "fp8", ...), "dram", "l2", or "host_memory".
-// Compute pipes are rated by `operations`, the others by `bytes`; what counts `loads` is rated by
-// the time of one.
+// configs/gpus ("fp32", "tf32", "bf16", "fp8", ...), "dram", "l2", "host_memory", or the link to
+// the host: "pcie" one way, "pcie_both" both ways at once, "c2c" where it is not PCIe.
+// Compute pipes are rated by `operations`, the others by `bytes`, and what counts `loads` by the
+// time of one.
 struct Work {
   Work() = default;
   Work(double operations_, double bytes_, std::string pipe_)

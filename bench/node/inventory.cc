@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "bench/node/host.h"
+#include "bench/node/numa.h"
 #include "bench/node/nvml.h"
 #include "bench/node/nvml_counters.h"
 #include "bench/node/pci.h"
@@ -133,15 +133,9 @@ void read_settings(const Nvml& nvml, Device device, GpuInventory& gpu) {
 // nvmlDeviceGetNumaNodeId speaks of GPUs that are nodes themselves; where the card sits, sysfs
 // knows.
 void read_numa_node(GpuInventory& gpu) {
-  const std::string text = read_trimmed(sysfs_root() / "bus" / "pci" / "devices" /
-                                        gpu.bus_id.value_or("") / "numa_node");
-  int node = -1;
-  (void)std::from_chars(text.data(), text.data() + text.size(), node);
-  if (node >= 0) {
-    gpu.numa_node = node;
-  } else {
-    gpu.unreadable["numa_node"] = "sysfs numa_node: " + (text.empty() ? "not readable" : text);
-  }
+  const NumaNode found = numa_node_of(sysfs_root(), gpu.bus_id.value_or(""));
+  gpu.numa_node = found.node;
+  if (!found.node) gpu.unreadable["numa_node"] = found.why;
 }
 
 void read_mig(const Nvml& nvml, Device device, GpuInventory& gpu) {

@@ -113,7 +113,7 @@ TEST(Limits, ALatencyHasNone) {
   metric.unit = "ns";
   metric.better = Better::kLower;
   metric.values = {9000, 9000};
-  record.metrics = {{"ns_per_load", metric}};
+  record.metrics = {{"latency_ns", metric}};
   derive_limits(report);
   EXPECT_EQ(record.limit.reason, "no limit is known for a latency");
   EXPECT_FALSE(record.limit.share_of_datasheet.has_value());

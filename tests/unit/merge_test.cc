@@ -158,7 +158,7 @@ TEST(Merge, ALatencyIsTheTimeOfALoadAndLowerIsBetter) {
   const Record record = merge_runs(runs, 1);
   const Metric* metric = primary_metric(record);
   ASSERT_NE(metric, nullptr);
-  EXPECT_EQ(metric, &record.metrics.at("ns_per_load"));
+  EXPECT_EQ(metric, &record.metrics.at("latency_ns"));
   EXPECT_EQ(metric->unit, "ns");
   EXPECT_EQ(metric->better, Better::kLower);
   EXPECT_DOUBLE_EQ(metric->value, 651.5);
@@ -223,6 +223,25 @@ TEST(Merge, DeltasAndEnergyAreSummedOverJudgedRuns) {
   all = merge_runs(runs, 1).telemetry;
   EXPECT_FALSE(all.energy_j.has_value());
   EXPECT_TRUE(all.unknown.contains("energy_j"));
+}
+
+TEST(Merge, LoadsAreRatedByTheTimeOfOneAndLessIsBetter) {
+  Work work;
+  work.bytes = 64;
+  work.loads = 8;
+  const PrimaryMetric metric = primary_metric_of(work, 8e-6);
+  EXPECT_EQ(metric.name, "latency_ns");
+  EXPECT_EQ(metric.unit, "ns");
+  EXPECT_DOUBLE_EQ(metric.value, 1000);
+  EXPECT_EQ(metric.better, Better::kLower);
+
+  RunRecord run;
+  run.id = "links/latency/zerocopy/burst";
+  run.work = work;
+  run.timing.median_s = run.timing.mean_s = 8e-6;
+  const Record record = merge_runs(std::vector{run}, 0);
+  EXPECT_EQ(record.metrics.at("latency_ns").better, Better::kLower);
+  EXPECT_DOUBLE_EQ(record.metrics.at("latency_ns").value, 1000);
 }
 
 }  // namespace

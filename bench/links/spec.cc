@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/links/spec.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <utility>
+#include <vector>
+
+#include "reports/error.h"
+#include "reports/json_fields.h"
+#include "reports/text.h"
+
+namespace assay {
+
+constexpr std::array<EnumName<Transfer>, 4> enum_names(Transfer) {
+  return {{{Transfer::kH2d, "h2d"},
+           {Transfer::kD2h, "d2h"},
+           {Transfer::kBoth, "both"},
+           {Transfer::kZeroCopy, "zerocopy"}}};
+}
+
+namespace {
+
+constexpr std::string_view kPrefix = "links/";
+constexpr std::string_view kLatency = "latency";
+constexpr std::string_view kPower = "burst";
+constexpr std::int64_t kLargest = std::int64_t{1} << 40;
+constexpr std::array<std::pair<std::string_view, int>, 4> kUnits = {
+    {{"GiB", 30}, {"MiB", 20}, {"KiB", 10}, {"B", 0}}};
+
+// Reads one id; its errors name it.
+class Reader {
+ public:
+  explicit Reader(std::string_view id) : id_(id) {}
+
+  LinkSpec read() const {
+    const std::vector<std::string> parts = split(id_.substr(kPrefix.size()), '/');
+    if (parts.size() != 3) refuse("expected links/<transfer>/<size>/burst");
+    // A copy is no load that heats a card: there is nothing to sustain.
+    if (parts[2] != kPower) refuse(fmt::format("'{}': expected burst", parts[2]));
+    const std::vector<std::string> words = split(parts[1], '+');
+    LinkSpec spec;
+    spec.latency = parts[0] == kLatency;
+    spec.transfer = transfer(spec.latency ? words[0] : parts[0]);
+    if (!spec.latency) spec.bytes = size(words[0]);
+    for (std::size_t i = 1; i < words.size(); ++i) add_variant(spec, words[i]);
+    check(spec);
+    return spec;
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw Error(ExitCode::kUsage, fmt::format("case '{}': {}", id_, why));
+  }
+
+  Transfer transfer(const std::string& name) const {
+    const std::optional<Transfer> found = parse_enum<Transfer>(name);
+    if (!found) {
+      refuse(fmt::format("no transfer '{}'; there are: h2d d2h both zerocopy, and latency", name));
+    }
+    return *found;
+  }
+
+  std::int64_t size(std::string_view text) const {
+    std::int64_t count = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+    const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
+    for (const auto& [name, shift] : kUnits) {
+      const bool known = error == std::errc() && unit == name;
+      if (known && count >= 1 && count <= (kLargest >> shift)) return count << shift;
+    }
+    refuse(fmt::format("'{}': expected a size from 1B to 1024GiB", text));
+  }
+
+  void add_variant(LinkSpec& spec, std::string_view variant) const {
+    if (variant == "sm") {
+      spec.sm = true;
+    } else if (variant == "pageable") {
+      spec.pageable = true;
+    } else if (variant == "far") {
+      spec.far = true;
+    } else {
+      refuse(fmt::format("no variant '{}'; there are: sm pageable far", variant));
+    }
+  }
+
+  void check(const LinkSpec& spec) const {
+    if (id_of(spec) != id_) refuse(fmt::format("write it {}", id_of(spec)));
+    if (spec.latency && spec.transfer == Transfer::kBoth) refuse("a latency has one direction");
+    if ((spec.latency || spec.transfer == Transfer::kZeroCopy) && (spec.sm || spec.pageable)) {
+      refuse("far is its only variant");
+    }
+    if (spec.pageable && spec.sm) refuse("the processors do not reach pageable memory");
+    if (spec.pageable && spec.transfer == Transfer::kBoth) {
+      refuse("copies of pageable memory wait for their end: two of them are never under way");
+    }
+  }
+
+  std::string_view id_;
+};
+
+}  // namespace
+
+double LinkSpec::bytes_moved() const {
+  if (latency) return transfer == Transfer::kZeroCopy ? 0 : double(kLatencyCopyBytes);
+  return static_cast<double>(bytes) * (transfer == Transfer::kBoth ? 2 : 1);
+}
+
+std::string size_text(std::int64_t bytes) {
+  for (const auto& [name, shift] : kUnits) {
+    if (bytes % (std::int64_t{1} << shift) == 0) return fmt::format("{}{}", bytes >> shift, name);
+  }
+  return {};
+}
+
+std::string id_of(const LinkSpec& spec) {
+  const std::string transfer = to_string(spec.transfer);
+  std::string id = fmt::format("{}{}/{}", kPrefix, spec.latency ? std::string(kLatency) : transfer,
+                               spec.latency ? transfer : size_text(spec.bytes));
+  if (spec.sm) id += "+sm";
+  if (spec.pageable) id += "+pageable";
+  if (spec.far) id += "+far";
+  return fmt::format("{}/{}", id, kPower);
+}
+
+Json parameters_of(const LinkSpec& spec) {
+  const bool processors = spec.sm || spec.transfer == Transfer::kZeroCopy;
+  Json fields = {{"transfer", to_string(spec.transfer)},
+                 {"engine", processors ? "processors" : "copy engine"},
+                 {"host_memory", spec.pageable ? "pageable" : "page-locked"},
+                 {"host_node", spec.far ? "far" : "near"}};
+  if (!spec.latency) {
+    fields["bytes"] = spec.bytes;
+  } else if (processors) {
+    fields["loads"] = kChaseLoads;
+  } else {
+    fields["bytes"] = kLatencyCopyBytes;
+  }
+  return fields;
+}
+
+std::optional<LinkSpec> parse_link_id(std::string_view id) {
+  if (!id.starts_with(kPrefix)) return std::nullopt;
+  return Reader(id).read();
+}
+
+}  // namespace assay

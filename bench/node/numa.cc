@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/node/numa.h"
+
+#include <linux/mempolicy.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <climits>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "bench/node/pci.h"
+
+namespace assay {
+namespace {
+
+std::filesystem::path nodes_folder(const std::filesystem::path& sysfs) {
+  return sysfs / "devices" / "system" / "node";
+}
+
+std::optional<int> number(std::string_view text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && value >= 0 ? std::optional(value) : std::nullopt;
+}
+
+// "Node 0 MemTotal:  131072 kB"
+bool has_memory(const std::filesystem::path& node) {
+  std::ifstream file(node / "meminfo");
+  for (std::string word; file >> word;) {
+    std::int64_t kib = 0;
+    if (word == "MemTotal:") return file >> kib && kib > 0;
+  }
+  return false;
+}
+
+}  // namespace
+
+NumaNode numa_node_of(const std::filesystem::path& sysfs, const std::string& bus_id) {
+  const std::string text = read_trimmed(sysfs / "bus" / "pci" / "devices" / bus_id / "numa_node");
+  if (const std::optional<int> node = number(text)) return {node, {}};
+  return {std::nullopt, "sysfs numa_node: " + (text.empty() ? "not readable" : text)};
+}
+
+std::vector<int> nodes_with_memory(const std::filesystem::path& sysfs) {
+  std::vector<int> nodes;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(nodes_folder(sysfs), error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("node")) continue;
+    const std::optional<int> node = number(name.substr(4));
+    if (node && has_memory(entry.path())) nodes.push_back(*node);
+  }
+  std::ranges::sort(nodes);
+  return nodes;
+}
+
+std::optional<int> farthest_node(const std::filesystem::path& sysfs, int near) {
+  // One distance for each node, in the order of their numbers.
+  std::istringstream row(
+      read_trimmed(nodes_folder(sysfs) / ("node" + std::to_string(near)) / "distance"));
+  std::vector<int> distances;
+  for (int distance = 0; row >> distance;) distances.push_back(distance);
+  std::optional<int> farthest;
+  int most = -1;
+  for (const int node : nodes_with_memory(sysfs)) {
+    if (node == near) continue;
+    const auto at = static_cast<std::size_t>(node);
+    const int distance = at < distances.size() ? distances[at] : 0;
+    if (distance > most) farthest = node;
+    most = std::max(most, distance);
+  }
+  return farthest;
+}
+
+std::string bind_pages(void* data, std::int64_t bytes, int node) {
+  constexpr int kBits = sizeof(unsigned long) * CHAR_BIT;
+  std::array<unsigned long, 16> mask{};
+  const auto word = static_cast<std::size_t>(node / kBits);
+  if (node < 0 || word >= mask.size()) return "no node " + std::to_string(node);
+  mask[word] = 1UL << (node % kBits);
+  // The kernel reads one bit less than it is told.
+  const long failed = syscall(SYS_mbind, data, static_cast<unsigned long>(bytes), MPOL_BIND,
+                              mask.data(), mask.size() * kBits + 1, 0UL);
+  return failed == 0 ? std::string() : std::string("mbind: ") + std::strerror(errno);
+}
+
+std::optional<int> node_of_page(const void* byte) {
+  int node = -1;
+  const long failed = syscall(SYS_get_mempolicy, &node, nullptr, 0UL, byte,
+                              static_cast<unsigned long>(MPOL_F_NODE | MPOL_F_ADDR));
+  return failed == 0 && node >= 0 ? std::optional(node) : std::nullopt;
+}
+
+}  // namespace assay

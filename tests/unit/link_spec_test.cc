@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The Assay authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bench/links/spec.h"
+#include "reports/error.h"
+
+namespace assay {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(LinkSpec, ReadsWhatAnIdSays) {
+  const auto spec = parse_link_id("links/d2h/512MiB+pageable+far/burst");
+  ASSERT_TRUE(spec);
+  EXPECT_EQ(spec->transfer, Transfer::kD2h);
+  EXPECT_EQ(spec->bytes, std::int64_t{512} << 20);
+  EXPECT_TRUE(spec->pageable && spec->far);
+  EXPECT_FALSE(spec->sm || spec->latency);
+  EXPECT_FALSE(parse_link_id("memory/read/4GiB/burst"));
+}
+
+TEST(LinkSpec, AnIdAndItsSpecAreOneAndTheSame) {
+  for (const char* id :
+       {"links/h2d/512MiB/burst", "links/h2d/1B/burst", "links/d2h/1023B+sm/burst",
+        "links/both/3KiB+sm+far/burst", "links/d2h/2GiB+pageable/burst", "links/h2d/1024GiB/burst",
+        "links/zerocopy/512MiB/burst", "links/zerocopy/7B+far/burst", "links/latency/h2d/burst",
+        "links/latency/d2h+far/burst", "links/latency/zerocopy/burst"}) {
+    const auto spec = parse_link_id(id);
+    ASSERT_TRUE(spec) << id;
+    EXPECT_EQ(id_of(*spec), id);
+  }
+}
+
+TEST(LinkSpec, BytesAreThoseThatCrossTheLink) {
+  EXPECT_DOUBLE_EQ(parse_link_id("links/h2d/512MiB/burst")->bytes_moved(), 512.0 * (1 << 20));
+  EXPECT_DOUBLE_EQ(parse_link_id("links/both/512MiB/burst")->bytes_moved(), 1024.0 * (1 << 20));
+  EXPECT_DOUBLE_EQ(parse_link_id("links/zerocopy/1B/burst")->bytes_moved(), 1);
+  EXPECT_DOUBLE_EQ(parse_link_id("links/h2d/1024GiB/burst")->bytes_moved(), 0x1p40);
+}
+
+TEST(LinkSpec, ParametersSayWhoCopiesWhat) {
+  const Json plain = parameters_of(*parse_link_id("links/h2d/1KiB/burst"));
+  EXPECT_EQ(plain, (Json{{"transfer", "h2d"},
+                         {"engine", "copy engine"},
+                         {"host_memory", "page-locked"},
+                         {"host_node", "near"},
+                         {"bytes", 1024}}));
+  EXPECT_EQ(parameters_of(*parse_link_id("links/d2h/1KiB+sm/burst"))["engine"], "processors");
+  EXPECT_EQ(parameters_of(*parse_link_id("links/zerocopy/1KiB/burst"))["engine"], "processors");
+  EXPECT_EQ(parameters_of(*parse_link_id("links/d2h/1KiB+pageable/burst"))["host_memory"],
+            "pageable");
+  EXPECT_EQ(parameters_of(*parse_link_id("links/d2h/1KiB+far/burst"))["host_node"], "far");
+  EXPECT_EQ(parameters_of(*parse_link_id("links/latency/zerocopy/burst"))["loads"], kChaseLoads);
+}
+
+std::string refusal(const std::string& id) {
+  try {
+    (void)parse_link_id(id);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kUsage) << id;
+    return error.what();
+  }
+  return "taken";
+}
+
+TEST(LinkSpec, WhatCannotBeIsRefusedWithTheReason) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"links/h2d/0B/burst", "expected a size"},
+      {"links/h2d/0GiB/burst", "expected a size"},
+      {"links/h2d/-1MiB/burst", "expected a size"},
+      {"links/h2d/1025GiB/burst", "expected a size"},
+      {"links/h2d/99999999999999999999B/burst", "expected a size"},
+      {"links/h2d/1MB/burst", "expected a size"},
+      {"links/h2d/MiB/burst", "expected a size"},
+      {"links/h2d//burst", "expected a size"},
+      {"links/h2d/1024MiB/burst", "write it links/h2d/1GiB/burst"},
+      {"links/h2d/01MiB/burst", "write it links/h2d/1MiB/burst"},
+      {"links/h2d/1MiB+far+sm/burst", "write it links/h2d/1MiB+sm+far/burst"},
+      {"links/h2d/1MiB+sm+sm/burst", "write it"},
+      {"links/h2d/1MiB+fast/burst", "no variant 'fast'"},
+      {"links/x2d/1MiB/burst", "no transfer 'x2d'"},
+      {"links/h2d/1MiB/sustained", "expected burst"},
+      {"links/h2d/1MiB", "expected links/<transfer>/<size>/burst"},
+      {"links/h2d/1MiB/burst/warm", "expected links/<transfer>/<size>/burst"},
+      {"links/h2d/1MiB+sm+pageable/burst", "do not reach pageable"},
+      {"links/both/1MiB+pageable/burst", "never under way"},
+      {"links/zerocopy/1MiB+sm/burst", "only variant"},
+      {"links/zerocopy/1MiB+pageable/burst", "only variant"},
+      {"links/latency/both/burst", "one direction"},
+      {"links/latency/h2d+sm/burst", "only variant"},
+      {"links/latency/1MiB/burst", "no transfer '1MiB'"}};
+  for (const auto& [id, why] : cases) EXPECT_THAT(refusal(id), HasSubstr(why)) << id;
+}
+
+TEST(LinkSpec, ASizeIsWrittenInItsLargestUnit) {
+  EXPECT_EQ(size_text(1), "1B");
+  EXPECT_EQ(size_text(1023), "1023B");
+  EXPECT_EQ(size_text(1536), "1536B");
+  EXPECT_EQ(size_text(3 << 10), "3KiB");
+  EXPECT_EQ(size_text(std::int64_t{6} << 30), "6GiB");
+}
+
+}  // namespace
+}  // namespace assay
