@@ -150,21 +150,21 @@ __global__ void reset_kernel(MismatchReport* report) { *report = {0, ~0ULL, 0}; 
 
 template <StreamOp op, class T>
 __global__ void __launch_bounds__(kThreads)
-    fill_kernel(T* tensor, std::int64_t elements, std::uint64_t seed, std::uint32_t pattern_seed) {
+    fill_kernel(T* tensor, std::int64_t elements, std::uint64_t seed, std::uint32_t folded) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  if (i < elements) tensor[i] = input<op, T>(seed, pattern_seed, i);
+  if (i < elements) tensor[i] = input<op, T>(seed, folded, i);
 }
 
 template <StreamOp op, class T>
 __global__ void __launch_bounds__(kThreads)
     check_kernel(const T* out, std::int64_t touched, std::int64_t stride, StreamSeeds seeds,
-                 std::uint32_t pattern_seed, MismatchReport* report) {
+                 std::uint32_t folded, MismatchReport* report) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   if (i >= touched) return;
   const std::int64_t at = i * stride;
-  T expected = input<op, T>(seeds.a, pattern_seed, at);
+  T expected = input<op, T>(seeds.a, folded, at);
   if constexpr (kIsArithmetic<op>) {
-    expected = mapped<op>(expected, input<op, T>(seeds.b, pattern_seed, at));
+    expected = mapped<op>(expected, input<op, T>(seeds.b, folded, at));
   }
   report_if(!same_bits(out[at], expected), at, report);
 }
@@ -173,7 +173,7 @@ __global__ void __launch_bounds__(kThreads)
 template <StreamOp op, class T, int kElements, class Place>
 __global__ void __launch_bounds__(kReductionThreads)
     check_sums_kernel(const SumOf<op, T>* block_sums, std::int64_t touched, StreamSeeds seeds,
-                      std::uint32_t pattern_seed, MismatchReport* report, Place place) {
+                      std::uint32_t folded, MismatchReport* report, Place place) {
   long long sum = 0;
   for (int i = 0; i < kLoads * kElements; ++i) {
     const std::int64_t index =
@@ -183,7 +183,7 @@ __global__ void __launch_bounds__(kReductionThreads)
     if constexpr (op == StreamOp::kDot) {
       sum += static_cast<long long>(small_integer(seeds.a, at)) * small_integer(seeds.b, at);
     } else {
-      sum += words_of(pattern<T>(pattern_seed, at));
+      sum += words_of(pattern<T>(folded, at));
     }
   }
   sum = block_sum(sum);

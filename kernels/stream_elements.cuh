@@ -38,7 +38,7 @@ __device__ inline int small_integer(std::uint64_t seed, std::int64_t at) {
 }
 
 template <StreamOp op, class T>
-__device__ T input(std::uint64_t seed, std::uint32_t pattern_seed, std::int64_t at) {
+__device__ T input(std::uint64_t seed, std::uint32_t folded, std::int64_t at) {
   const auto index = static_cast<std::uint64_t>(at);
   if constexpr (op == StreamOp::kDot) {
     return static_cast<T>(small_integer(seed, at));
@@ -47,7 +47,7 @@ __device__ T input(std::uint64_t seed, std::uint32_t pattern_seed, std::int64_t 
   } else if constexpr (std::is_same_v<T, double>) {
     return random_uniform_double(seed, index);
   } else {
-    return pattern<T>(pattern_seed, at);
+    return pattern<T>(folded, at);
   }
 }
 

@@ -57,7 +57,7 @@ constexpr FaultKind kCatalogue[] = {
      {"reseat the board", "riser and slot", "BIOS settings"}},
     {"PCI-02", kWarn, "hardware", kNone, kRaised, "PCIe replays or AER errors rising",
      {"reseat the board", "cable or retimer"}},
-    {"PCI-03", kFail, "host", kNone, kNotYet, "PCIe link as it should be, transfers slow",
+    {"PCI-03", kFail, "host", kNone, kRaised, "PCIe link as it should be, transfers slow",
      {"NUMA binding, ACS, IOMMU, relaxed ordering", "do not RMA"}},
     {"NVL-01", kFail, "hardware", kNone, kNotYet, "one GPU slow, or its links down, to all others",
      {"reset the GPU", "reseat the board", kRma}},

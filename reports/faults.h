@@ -52,6 +52,11 @@ struct GateResults {
 // Lines for people: the gates that could not be read, and what no gate and no row looks at.
 [[nodiscard]] std::vector<std::string> not_checked(const Report& report);
 
+// After the rows were judged: a link that stayed below its own generation or width under load
+// (PCI-01), and transfers below their floor over one that did not (PCI-03), with what of the host
+// may be the cause.
+[[nodiscard]] std::vector<Fault> check_pcie(const Report& report);
+
 // What the run showed, one fault a code and GPU: Xid errors, power brake, thermal slowdown, NVLink
 // errors, a clock that is held for no reason. The software power cap is normal under load and is
 // none.

@@ -123,6 +123,11 @@ struct GpuInventory {
   std::optional<int> pcie_width;
   std::optional<int> pcie_width_max;
   std::optional<int> numa_node;
+  // Of the host, and able to slow transfers: type of the IOMMU group ("none", "identity", "DMA",
+  // ...), whether a port above redirects (ACS), whether relaxed ordering is allowed.
+  std::optional<std::string> iommu;
+  std::optional<bool> acs_redirect;
+  std::optional<bool> relaxed_ordering;
   std::optional<double> slowdown_temperature_c;
   GpuHealth before;
   GpuHealth after;
@@ -159,6 +164,9 @@ struct GpuInventory {
     archive("pcie_width", self.pcie_width);
     archive("pcie_width_max", self.pcie_width_max);
     archive("numa_node", self.numa_node);
+    archive("iommu", self.iommu);
+    archive("acs_redirect", self.acs_redirect);
+    archive("relaxed_ordering", self.relaxed_ordering);
     archive("slowdown_temperature_c", self.slowdown_temperature_c);
     archive("before", self.before);
     archive("after", self.after);

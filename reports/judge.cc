@@ -31,6 +31,7 @@ class Judge {
     for (Record& record : report_.records) judge_record(report_, plan_, record);
     find_wrong_results();
     find_other_hashes();
+    fold_in(check_pcie(report_));
     explain_failures();
     find_common_failures();
     find_lone_failures();
@@ -148,13 +149,14 @@ void Judge::find_other_hashes() {
   if (findings.any) raise(ExitCode::kNotJudged);
 }
 
-// The fault of the same GPU that makes any load slow. A warning is too small for that: a slowdown
-// of one reading explains no row that fails.
+// The fault of the same GPU that makes any load slow, or of its link a row over it. A warning is
+// too small for that: a slowdown of one reading explains no row that fails.
 Fault* Judge::explanation_of(const Record& record) {
   for (Fault& fault : report_.faults) {
     const FaultKind* kind = find_kind(fault.code);
     if (fault.severity != Severity::kWarn && fault.scope.uuid == record.device.uuid &&
-        kind != nullptr && kind->slows_load) {
+        kind != nullptr &&
+        (kind->slows_load || (is_pcie(record.work.pipe) && fault.code.starts_with("PCI-")))) {
       return &fault;
     }
   }

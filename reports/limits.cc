@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string_view>
 
@@ -104,6 +105,40 @@ Limit compute_limit(const GpuSpec& spec, const GpuInventory* gpu, const Record& 
   return limit;
 }
 
+// GB/s of one lane one way, after the line code; 0 for a generation that is not known.
+double lane_gb_per_s(double generation) {
+  constexpr std::array<double, 6> kGigatransfers = {2.5, 5, 8, 16, 32, 64};
+  const auto index = static_cast<std::size_t>(generation) - 1;
+  if (!(generation >= 1) || index >= kGigatransfers.size()) return 0;
+  const double code = index < 2 ? 8.0 / 10 : index < 5 ? 128.0 / 130 : 242.0 / 256;
+  return kGigatransfers[index] * code / 8;
+}
+
+// Before the headers of its packets, which take about an eighth.
+Limit pcie_limit(const GpuSpec& spec, const GpuInventory* gpu, const Record& record) {
+  const double ways = record.work.pipe == kPcieBoth ? 2 : 1;
+  Limit limit;
+  limit.datasheet = limit.highest = ways * spec.pcie_gb_per_s;
+  if (gpu != nullptr && gpu->pcie_generation_max && gpu->pcie_width_max) {
+    const double most = ways * lane_gb_per_s(*gpu->pcie_generation_max) * *gpu->pcie_width_max;
+    if (most <= kHighestOfSheet * *limit.datasheet) {
+      limit.highest = std::max(*limit.datasheet, most);
+    } else {
+      add_reason(limit, fmt::format("implausible: PCIe generation {} x{} at most",
+                                    *gpu->pcie_generation_max, *gpu->pcie_width_max));
+    }
+  }
+  const Telemetry& telemetry = record.telemetry;
+  if (telemetry.pcie_generation && telemetry.pcie_width) {
+    const double now =
+        ways * lane_gb_per_s(telemetry.pcie_generation->max) * telemetry.pcie_width->max;
+    if (now > 0) limit.at_clock = now;
+  } else {
+    add_reason(limit, why_unknown(record, "pcie_generation"));
+  }
+  return limit;
+}
+
 Limit limit_of(const Report& report, const Record& record, const Metric& metric) {
   Limit limit;
   const std::string& pipe = record.work.pipe;
@@ -119,19 +154,29 @@ Limit limit_of(const Report& report, const Record& record, const Metric& metric)
     limit.reason = "no limit is known for the L2";
     return limit;
   }
+  if (record.work.loads > 0) {
+    limit.reason = "no limit is known for a latency";
+    return limit;
+  }
+  if (pipe == "c2c") {
+    limit.reason = "no limit is known for NVLink-C2C";
+    return limit;
+  }
   const GpuSpec* spec = spec_of(report, record);
   if (spec == nullptr) {
     limit.reason = fmt::format("no data for \"{}\" in configs/gpus", record.device.name);
     return limit;
   }
-  const char* unit = pipe == "dram" ? "GB/s" : "TFLOPS";
+  const char* unit = pipe == "dram" || is_pcie(pipe) ? "GB/s" : "TFLOPS";
   if (metric.unit != unit) {
     limit.reason =
         fmt::format("the limit of pipe '{}' is in {}, the metric in {}", pipe, unit, metric.unit);
     return limit;
   }
   const GpuInventory* gpu = find_gpu(report, record.device.uuid);
-  limit = pipe == "dram" ? dram_limit(*spec, gpu, record) : compute_limit(*spec, gpu, record);
+  limit = pipe == "dram"  ? dram_limit(*spec, gpu, record)
+          : is_pcie(pipe) ? pcie_limit(*spec, gpu, record)
+                          : compute_limit(*spec, gpu, record);
   if (limit.datasheet) limit.share_of_datasheet = metric.value / *limit.datasheet;
   if (limit.at_clock) limit.share_at_clock = metric.value / *limit.at_clock;
   return limit;

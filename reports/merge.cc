@@ -65,7 +65,8 @@ Telemetry merge_telemetry(const Telemetries& runs) {
   Telemetry all;
   for (const auto quantity :
        {&Telemetry::sm_clock_mhz, &Telemetry::memory_clock_mhz, &Telemetry::power_w,
-        &Telemetry::temperature_c, &Telemetry::utilisation_pct, &Telemetry::memory_used_bytes}) {
+        &Telemetry::temperature_c, &Telemetry::utilisation_pct, &Telemetry::memory_used_bytes,
+        &Telemetry::pcie_generation, &Telemetry::pcie_width}) {
     all.*quantity = range_over(runs, quantity);
   }
   all.energy_j = sum_over(runs, &Telemetry::energy_j);

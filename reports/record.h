@@ -14,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -81,6 +82,13 @@ inline constexpr const char* kAloneSuffix = "/alone";
 
 // "sustained", "burst/warm", "burst/alone": the power condition, then each that is not the default.
 [[nodiscard]] std::string condition_suffix(const Conditions& conditions);
+
+// The link between host and GPU as a pipe, one way and both ways at once.
+inline constexpr std::string_view kPcie = "pcie";
+inline constexpr std::string_view kPcieBoth = "pcie_both";
+[[nodiscard]] constexpr bool is_pcie(std::string_view pipe) {
+  return pipe == kPcie || pipe == kPcieBoth;
+}
 
 // What one operation does, and the unit of the machine that bounds it: a compute pipe of
 // configs/gpus ("fp32", "tf32", "bf16", "fp8", ...), "dram", "l2", "host_memory", or the link to
@@ -183,6 +191,8 @@ struct Telemetry {
   std::optional<Range> temperature_c;
   std::optional<Range> utilisation_pct;
   std::optional<Range> memory_used_bytes;
+  std::optional<Range> pcie_generation;  // of the link as it is now; an idle one may train down
+  std::optional<Range> pcie_width;       // lanes
   // By the card's own counter, from its first reading in the window to its last, which are energy_s
   // apart: up to 0.2 s less than the window, the pauses between its spells included. Of sustained
   // rows; the counter advances every 0.1 s, so that a shorter window tells nothing.
@@ -206,6 +216,8 @@ struct Telemetry {
     archive("temperature_c", self.temperature_c);
     archive("utilisation_pct", self.utilisation_pct);
     archive("memory_used_bytes", self.memory_used_bytes);
+    archive("pcie_generation", self.pcie_generation);
+    archive("pcie_width", self.pcie_width);
     archive("energy_j", self.energy_j);
     archive("energy_s", self.energy_s);
     archive("event_reasons", self.event_reasons);
@@ -342,10 +354,11 @@ struct Metric {
 // exceed 1 in a burst; a value above `highest` cannot be real.
 struct Limit {
   std::optional<double> datasheet;
-  std::optional<double>
-      at_clock;  // at the clock of the judged runs, the device's own or NVML's mean
-  std::optional<double>
-      highest;  // at the maximum clock; dram: the larger of NVML's and the sheet's
+  // At the clock of the judged runs, the device's own or NVML's mean; of a PCIe link: at the
+  // generation and width that it had, with no clock.
+  std::optional<double> at_clock;
+  // At the maximum clock; dram and PCIe: the larger of NVML's and the sheet's.
+  std::optional<double> highest;
   std::optional<double> clock_mhz;
   std::optional<double> share_of_datasheet;
   std::optional<double> share_at_clock;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "reports/error.h"
+#include "reports/record.h"
 #include "reports/strict_yaml.h"
 #include "reports/text.h"
 
@@ -50,6 +51,7 @@ struct FloorLimit {
 
 FloorLimit limit_of(const StrictYaml& row, const std::string& pipe, const GpuSpec& spec) {
   if (pipe == "dram") return {"gb_per_s", spec.dram_gb_per_s};
+  if (is_pcie(pipe)) return {"gb_per_s", (pipe == kPcieBoth ? 2 : 1) * spec.pcie_gb_per_s};
   if (const auto reason = spec.unsupported.find(pipe); reason != spec.unsupported.end()) {
     row.refuse("pipe", fmt::format("pipe: {} has no {} ({}); remove this target", spec.sku, pipe,
                                    reason->second));

@@ -72,6 +72,8 @@ Telemetry summarise(const std::vector<SensorReading>& readings) {
   telemetry.temperature_c = range_of(readings, &SensorReading::temperature_c);
   telemetry.utilisation_pct = range_of(readings, &SensorReading::utilisation_pct);
   telemetry.memory_used_bytes = range_of(readings, &SensorReading::memory_used_bytes);
+  telemetry.pcie_generation = range_of(readings, &SensorReading::pcie_generation);
+  telemetry.pcie_width = range_of(readings, &SensorReading::pcie_width);
   for (const SensorReading& reading : readings) {
     for (const std::string& reason : reading.event_reasons) telemetry.event_reasons[reason] += 1;
     for (const auto& [quantity, why] : reading.unknown) telemetry.unknown.emplace(quantity, why);

@@ -12,6 +12,7 @@
 #include "bench/node/nvml.h"
 #include "bench/node/nvml_counters.h"
 #include "bench/node/pci.h"
+#include "bench/node/pci_facts.h"
 #include "reports/text.h"
 
 namespace assay {
@@ -138,6 +139,14 @@ void read_numa_node(GpuInventory& gpu) {
   if (!found.node) gpu.unreadable["numa_node"] = found.why;
 }
 
+void read_host_settings(GpuInventory& gpu) {
+  PciFacts facts = read_pci_facts(sysfs_root(), gpu.bus_id.value_or(""));
+  gpu.iommu = facts.iommu;
+  gpu.acs_redirect = facts.acs_redirect;
+  gpu.relaxed_ordering = facts.relaxed_ordering;
+  gpu.unreadable.merge(facts.unreadable);
+}
+
 void read_mig(const Nvml& nvml, Device device, GpuInventory& gpu) {
   const DeviceReader reader(nvml, device, gpu.unreadable);
   unsigned current = 0;
@@ -250,6 +259,7 @@ GpuInventory read_gpu(const Nvml& nvml, Device device, int index, const GpuTable
   read_silicon(nvml, device, gpu);
   read_settings(nvml, device, gpu);
   read_numa_node(gpu);
+  read_host_settings(gpu);
   read_mig(nvml, device, gpu);
   read_processes(nvml, device, gpu);
   gpu.before = read_health(nvml, device, gpu.unreadable);

@@ -139,6 +139,7 @@ inline constexpr Return kTimeout = 10;
   X(nvmlDeviceGetMigDeviceHandleByIndex, (nvml_abi::Device, unsigned, nvml_abi::Device*))      \
   X(nvmlDeviceGetPersistenceMode, (nvml_abi::Device, unsigned*))                               \
   X(nvmlDeviceGetCurrPcieLinkWidth, (nvml_abi::Device, unsigned*))                             \
+  X(nvmlDeviceGetCurrPcieLinkGeneration, (nvml_abi::Device, unsigned*))                        \
   X(nvmlDeviceGetMaxPcieLinkWidth, (nvml_abi::Device, unsigned*))                              \
   X(nvmlDeviceGetMaxPcieLinkGeneration, (nvml_abi::Device, unsigned*))                         \
   X(nvmlDeviceGetPcieReplayCounter, (nvml_abi::Device, unsigned*))                             \

@@ -12,9 +12,9 @@
 namespace assay {
 namespace {
 
-constexpr std::array<const char*, 8> kQuantities = {
-    "sm_clock_mhz",    "memory_clock_mhz",  "power_w",  "temperature_c",
-    "utilisation_pct", "memory_used_bytes", "energy_j", "event_reasons"};
+constexpr std::array<const char*, 10> kQuantities = {
+    "pcie_generation", "pcie_width",      "sm_clock_mhz",      "memory_clock_mhz", "power_w",
+    "temperature_c",   "utilisation_pct", "memory_used_bytes", "energy_j",         "event_reasons"};
 
 // What no card of today can reach.
 constexpr double kHighestClock_mhz = 10'000;
@@ -23,6 +23,10 @@ constexpr double kHighestTemperature_c = 150;
 // The driver advances the counter every 0.1 s, and takes 4 ms to tell it (H200, driver 580.159):
 // read at each sample it would be most of what the sensor does.
 constexpr std::chrono::milliseconds kEnergyPeriod(100);
+// A window of a burst is 30 ms and holds one.
+constexpr std::chrono::milliseconds kLinkPeriod(20);
+constexpr double kLatestGeneration = 7;
+constexpr double kMostLanes = 32;
 // A clock may be read a little above the highest that the card declares, in steps of 15 MHz.
 constexpr double kClockShare = 1.1;
 
@@ -82,6 +86,7 @@ class NvmlSensor : public Sensor {
                                              n.nvmlDeviceGetTemperature, "nvmlDeviceGetTemperature",
                                              nvml_abi::kTemperatureGpu);
     read_energy(reading);
+    read_link(reading);
     read_utilisation(reading);
     read_memory(reading);
     read_reasons(reading);
@@ -139,6 +144,18 @@ class NvmlSensor : public Sensor {
                                                 "nvmlDeviceGetTotalEnergyConsumption"));
   }
 
+  void read_link(SensorReading& reading) {
+    const auto now = std::chrono::steady_clock::now();
+    if (link_read_ && now - *link_read_ < kLinkPeriod) return;
+    link_read_ = now;
+    reading.pcie_generation = number<unsigned>(reading, {"pcie_generation", 1, kLatestGeneration},
+                                               nvml_->nvmlDeviceGetCurrPcieLinkGeneration,
+                                               "nvmlDeviceGetCurrPcieLinkGeneration");
+    reading.pcie_width =
+        number<unsigned>(reading, {"pcie_width", 1, kMostLanes},
+                         nvml_->nvmlDeviceGetCurrPcieLinkWidth, "nvmlDeviceGetCurrPcieLinkWidth");
+  }
+
   void read_utilisation(SensorReading& reading) {
     nvml_abi::Utilisation busy{};
     const std::string error = nvml_->call(nvml_->nvmlDeviceGetUtilizationRates,
@@ -189,6 +206,7 @@ class NvmlSensor : public Sensor {
   double highest_sm_mhz_;
   double highest_memory_mhz_;
   std::optional<std::chrono::steady_clock::time_point> energy_read_;
+  std::optional<std::chrono::steady_clock::time_point> link_read_;
 };
 
 }  // namespace

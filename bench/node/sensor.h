@@ -23,6 +23,9 @@ struct SensorReading {
   std::optional<double> temperature_c;
   std::optional<double> utilisation_pct;  // of time that the GPU was busy, over NVML's last period
   std::optional<double> memory_used_bytes;
+  // In about one reading every 0.02 s.
+  std::optional<double> pcie_generation;
+  std::optional<double> pcie_width;
   // Since the driver was loaded; in about one reading every 0.1 s, for NVML takes 4 ms to tell it.
   std::optional<double> energy_j;
   std::vector<std::string> event_reasons;      // set now, NVML's names in snake case

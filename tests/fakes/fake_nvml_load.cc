@@ -124,6 +124,10 @@ Return nvmlDeviceGetClockInfo(Device, unsigned which, unsigned* out) {
                 memory ? 3201 : number("FAKE_NVML_CLOCK", "1500"));
 }
 
+Return nvmlDeviceGetCurrPcieLinkGeneration(Device, unsigned* out) {
+  return answer("nvmlDeviceGetCurrPcieLinkGeneration", out, "pcie_generation", 5);
+}
+
 Return nvmlDeviceGetPowerUsage(Device, unsigned* out) {
   return answer("nvmlDeviceGetPowerUsage", out, "power", 690000);
 }

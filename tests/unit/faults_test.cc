@@ -68,6 +68,20 @@ TEST(Catalogue, ReachableCodesAreTheOnesRaised) {
         for (const int gpu : {0, 1}) set_values(r, kBf16, gpu, slow);
       },
       [](Report& r) { r.inventory.gpus[1].pcie_width = 8; },
+      [](Report& r) {
+        r.records[0].work.pipe = kPcie;
+        r.records[0].telemetry.pcie_generation = Range{5, 5, 5};
+        r.records[0].telemetry.pcie_width = Range{16, 16, 16};
+        for (Target& one : r.targets[0].targets) {
+          if (one.id == r.records[0].id)
+            one = {one.id, "gb_per_s", "pcie", 50, 55, 0.2, 1, 1, "x", "2026-12-01"};
+        }
+        r.records[0].metrics = {{"gb_per_s", {}}};
+        Metric& metric = r.records[0].metrics["gb_per_s"];
+        metric.unit = "GB/s";
+        metric.primary = true;
+        metric.values = {30, 30.1, 30.2, 30.3, 30.4};
+      },
       [](Report& r) { r.inventory.gpus[1].after.pcie_replays = 9; },
       [](Report& r) { r.inventory.gpus[1].xids = {{{62, "2026-11-30T17:05:12Z"}}}; },
       [](Report& r) { r.records[0].telemetry.deltas["nvlink_replays"] = 1; },

@@ -109,6 +109,8 @@ TEST_F(Node, SensorReadsClocksAndReasons) {
   EXPECT_EQ(reading.power_w, 690);
   EXPECT_EQ(reading.utilisation_pct, 99);
   EXPECT_EQ(reading.memory_used_bytes, 771 << 20);
+  EXPECT_EQ(reading.pcie_generation, 5);
+  EXPECT_EQ(reading.pcie_width, 16);
   EXPECT_GT(reading.energy_j, 0);
   EXPECT_THAT(reading.event_reasons, ElementsAre("sw_power_cap"));
   EXPECT_THAT(reading.unknown, IsEmpty());
@@ -139,6 +141,7 @@ TEST_F(Node, WhatCannotBeIsUnknownAndNoFigure) {
         Lie{"memory_used=0xFFFFFFFFFFFFFFFF", "memory_used_bytes",
             "implausible: 18446744073709551615"},
         Lie{"energy=0xFFFFFFFFFFFFFFFF", "energy_j", "implausible: 18446744073709551615"},
+        Lie{"pcie_generation=0", "pcie_generation", "implausible: 0"},
         Lie{"reasons=0xFFFFFFFF", "event_reasons", "implausible: 4294967295"}}) {
     set("FAKE_NVML_LIE", lie.setting);
     const SensorReading reading = make_nvml_sensor(kGpu0)->read();
@@ -179,7 +182,7 @@ TEST_F(Node, NvmlThatFailsMidwayLeavesReasons) {
   EXPECT_EQ(reading.memory_clock_mhz, 3201);
   EXPECT_FALSE(reading.power_w.has_value());
   EXPECT_EQ(reading.unknown.at("power_w"), "nvmlDeviceGetPowerUsage: GPU is lost");
-  EXPECT_EQ(reading.unknown.size(), 6U);
+  EXPECT_EQ(reading.unknown.size(), 8U);
   const CounterReading counters = sensor->counters();
   EXPECT_THAT(counters.values, IsEmpty());
   EXPECT_EQ(counters.unknown.size(), 12U);
