@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/link.h"
+#include "kernels/mismatch.cuh"
 #include "kernels/pattern.h"
 
 namespace assay {
@@ -79,12 +80,6 @@ __global__ void __launch_bounds__(kThreads)
   store_warp_sum(partial[0] + partial[1] + partial[2] + partial[3], sums, bytes);
 }
 
-__device__ void report_if(bool wrong, std::int64_t index, MismatchReport* report) {
-  if (!wrong) return;
-  atomicAdd(&report->count, 1ULL);
-  atomicMin(&report->first, static_cast<unsigned long long>(index));
-}
-
 __global__ void __launch_bounds__(kThreads)
     check_copy_kernel(const std::uint32_t* data, std::int64_t bytes, std::int64_t words,
                       std::uint32_t seed, MismatchReport* report) {
@@ -106,16 +101,6 @@ __global__ void __launch_bounds__(kThreads)
     sum += pattern_word(seed, word) & word_mask(word, bytes);
   }
   report_if(sums[i] != sum, i, report);
-}
-
-__global__ void chase_kernel(const volatile ChaseNode* nodes, int loads, ChaseResult* result) {
-  std::uint32_t node = 0;
-  std::uint32_t trace = 0;
-  for (int i = 0; i < loads; ++i) {
-    node = nodes[node].next;
-    trace = chase_trace(trace, node);
-  }
-  *result = {node, trace};
 }
 
 unsigned blocks_of(std::int64_t threads) {
@@ -143,6 +128,8 @@ cudaError_t link_read(const void* source, std::uint32_t* sums, std::int64_t byte
 cudaError_t check_link_copy(const void* data, std::int64_t bytes, std::int64_t capacity,
                             std::uint64_t seed, MismatchReport* report, cudaStream_t stream) {
   const std::int64_t words = capacity / 4;
+  if (const cudaError_t error = reset_mismatches(report, stream); error != cudaSuccess)
+    return error;
   check_copy_kernel<<<blocks_of(words), kThreads, 0, stream>>>(
       static_cast<const std::uint32_t*>(data), bytes, words, pattern_seed(seed), report);
   return cudaGetLastError();
@@ -150,14 +137,10 @@ cudaError_t check_link_copy(const void* data, std::int64_t bytes, std::int64_t c
 
 cudaError_t check_link_sums(const std::uint32_t* sums, std::int64_t bytes, std::uint64_t seed,
                             MismatchReport* report, cudaStream_t stream) {
+  if (const cudaError_t error = reset_mismatches(report, stream); error != cudaSuccess)
+    return error;
   check_sums_kernel<<<blocks_of(link_sums(bytes)), kThreads, 0, stream>>>(
       sums, bytes, pattern_seed(seed), report);
-  return cudaGetLastError();
-}
-
-cudaError_t link_chase(const ChaseNode* nodes, int loads, ChaseResult* result,
-                       cudaStream_t stream) {
-  chase_kernel<<<1, 1, 0, stream>>>(nodes, loads, result);
   return cudaGetLastError();
 }
 

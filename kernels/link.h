@@ -13,8 +13,7 @@
 
 #include <cstdint>
 
-#include "kernels/counter_random.h"
-#include "kernels/stream.h"
+#include "kernels/mismatch.h"
 
 namespace assay {
 
@@ -34,7 +33,7 @@ inline constexpr std::uint32_t kLinkPoison = 0xFFFFFFFFU;
   return (bytes + kLinkSumBytes - 1) / kLinkSumBytes;
 }
 
-// The first `bytes` must be the pattern of stream_write, and the others up to `capacity`, a
+// The first `bytes` must be that of pattern.h, and the others up to `capacity`, a
 // multiple of 16, still kLinkPoison: a copy that is short or long by one byte is seen. In words.
 [[nodiscard]] cudaError_t check_link_copy(const void* data, std::int64_t bytes,
                                           std::int64_t capacity, std::uint64_t seed,
@@ -42,21 +41,5 @@ inline constexpr std::uint32_t kLinkPoison = 0xFFFFFFFFU;
 [[nodiscard]] cudaError_t check_link_sums(const std::uint32_t* sums, std::int64_t bytes,
                                           std::uint64_t seed, MismatchReport* report,
                                           cudaStream_t stream);
-
-// A node of a chain through memory, one cache line each.
-struct alignas(128) ChaseNode {
-  std::uint32_t next;
-};
-struct ChaseResult {
-  std::uint32_t last;   // the node in which the chase ended
-  std::uint32_t trace;  // of all nodes that were met, in their order
-};
-ASSAY_HOST_DEVICE inline std::uint32_t chase_trace(std::uint32_t trace, std::uint32_t node) {
-  return trace * 1664525U + node;
-}
-// One thread follows nodes[0] for `loads` loads, each of which waits for the one before and passes
-// by the L1.
-[[nodiscard]] cudaError_t link_chase(const ChaseNode* nodes, int loads, ChaseResult* result,
-                                     cudaStream_t stream);
 
 }  // namespace assay

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Assay authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The pattern of stream_write(), word by word, so that the host can make and check it, too.
+// The pattern of bits that streams and links carry, word by word, so that the host
+// can make and check it, too.
 //
 //   const std::uint32_t folded = pattern_seed(seed);
 //   word_i == pattern_word(folded, i)

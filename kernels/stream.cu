@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Assay authors
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/mismatch.cuh"
 #include "kernels/stream.h"
 #include "kernels/stream_elements.cuh"
 
@@ -140,14 +141,6 @@ __global__ void __launch_bounds__(kReductionThreads)
   if (threadIdx.x == 0) *total = sum;
 }
 
-__device__ void report_if(bool wrong, std::int64_t index, MismatchReport* report) {
-  if (!wrong) return;
-  atomicAdd(&report->count, 1ULL);
-  atomicMin(&report->first, static_cast<unsigned long long>(index));
-}
-
-__global__ void reset_kernel(MismatchReport* report) { *report = {0, ~0ULL, 0}; }
-
 template <StreamOp op, class T>
 __global__ void __launch_bounds__(kThreads)
     fill_kernel(T* tensor, std::int64_t elements, std::uint64_t seed, std::uint32_t folded) {
@@ -261,7 +254,9 @@ struct Launcher {
   }
 
   cudaError_t check(const void* out, const StreamSeeds& seeds, MismatchReport* report) const {
-    reset_kernel<<<1, 1, 0, stream>>>(report);
+    if (const cudaError_t error = reset_mismatches(report, stream); error != cudaSuccess) {
+      return error;
+    }
     if constexpr (is_reduction(op)) {
       return with_accesses<T>(shape, [&](const auto& place, auto elements) {
         const auto* const sums = sums_in<op, T>(const_cast<void*>(out));

@@ -24,6 +24,7 @@
 
 #include <cstdint>
 
+#include "kernels/mismatch.h"
 #include "kernels/stream_shape.h"
 
 namespace assay {
@@ -43,13 +44,6 @@ struct StreamSeeds {
   std::uint64_t b = 0;
 };
 
-// What a check found. Lives in device memory; the check resets it.
-struct MismatchReport {
-  unsigned long long count;
-  unsigned long long first;  // element; of a reduction: block, or blocks() for the total of dot
-  unsigned long long total;  // of dot: what the sum of all products must be, as a signed number
-};
-
 // Bytes of `out`: the tensor; of read one 32-bit sum a block; of dot the total as FP64 and then one
 // sum a block in the format of its elements.
 [[nodiscard]] std::int64_t stream_output_bytes(StreamOp op, const StreamShape& shape);
@@ -63,7 +57,8 @@ struct MismatchReport {
                                      const StreamTensors& tensors, std::uint64_t seed,
                                      cudaStream_t stream);
 
-// Every element that was touched, or every sum.
+// Every element that was touched, or every sum. `first` is an element; of a reduction a block, or
+// blocks() for the total of dot; `total` is what the sum of all products of dot must be.
 [[nodiscard]] cudaError_t stream_check(StreamOp op, const StreamShape& shape, const void* out,
                                        const StreamSeeds& seeds, MismatchReport* report,
                                        cudaStream_t stream);

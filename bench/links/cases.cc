@@ -53,7 +53,7 @@ CaseEntry entry_of(const LinkSpec& spec, const CudaDevice& device, const HostLin
   entry.info.parameters["host_numa_node"] = as_json(node);
   const bool chases = spec.latency && spec.transfer == Transfer::kZeroCopy;
   if (spec.latency) entry.info.work.loads = chases ? kChaseLoads : 1;
-  entry.info.work.bytes = chases ? kChaseLoads * double(sizeof(ChaseNode)) : spec.bytes_moved();
+  entry.info.work.bytes = chases ? 8.0 * kChaseLoads : spec.bytes_moved();
   entry.info.work.pipe = pipe_of(spec, link);
   entry.info.data = {{"fill", chases ? "random cycle" : "32-bit counter pattern"},
                      {"seed", kLinkSeed}};
@@ -62,7 +62,7 @@ CaseEntry entry_of(const LinkSpec& spec, const CudaDevice& device, const HostLin
     if (spec.transfer != Transfer::kZeroCopy) {
       return std::make_unique<CopyCase>(spec, device, node, stream);
     }
-    if (spec.latency) return std::make_unique<ChaseCase>(spec, node, stream);
+    if (spec.latency) return std::make_unique<HostChaseCase>(spec, node, stream);
     return std::make_unique<ZeroCopyCase>(spec, device, node, stream);
   };
   return entry;

@@ -7,14 +7,17 @@
 #include <algorithm>
 
 #include "bench/harness/clock.h"
+#include "kernels/counter_random.h"
 #include "kernels/hash.h"
 #include "kernels/link.h"
+#include "kernels/stream.h"
 
 namespace assay {
 namespace {
 
 // A direction by the processors takes half of the 2048 threads that each of them holds.
 constexpr int kBlocksPerSm = 2;
+constexpr std::int64_t kAlignment = 4096;  // of a slot: a page
 
 Verification verdict(std::int64_t wrong, const std::string& where, int slot, std::uint64_t first) {
   Verification result;
@@ -63,9 +66,7 @@ int link_slots(std::int64_t l2_bytes, std::int64_t bytes) {
   return std::min(rotation_slots(l2_bytes, bytes), kMostLinkSlots);
 }
 
-std::int64_t link_capacity(std::int64_t bytes) {
-  return (bytes + kReadBlockBytes - 1) / kReadBlockBytes * kReadBlockBytes;
-}
+std::int64_t link_capacity(std::int64_t bytes) { return (bytes / kAlignment + 1) * kAlignment; }
 
 std::uint64_t link_seed(int slot, bool to_device) {
   return kLinkSeed + 2 * static_cast<std::uint64_t>(slot) + (to_device ? 0 : 1);
@@ -99,8 +100,9 @@ void CopyCase::add_direction(bool to_device, std::optional<int> node) {
     if (to_device) {
       fill_pattern(direction.host->data() + offset(slot), capacity_, seed);
     } else {
-      check_cuda(stream_write(direction.device.as<char>() + offset(slot), capacity_, seed, stream_),
-                 "stream_write");
+      check_cuda(stream_fill(StreamOp::kCopy, {.elements = capacity_ / 4},
+                             direction.device.as<char>() + offset(slot), seed, stream_),
+                 "stream_fill");
     }
   }
   directions_.push_back(std::move(direction));
@@ -168,7 +170,6 @@ unsigned char* CopyCase::arrived_on_device(int slot) const {
 
 Verification CopyCase::verify_on_device(const Direction& direction, int slot) {
   auto* const report = mismatches_.as<MismatchReport>();
-  check_cuda(reset_mismatches(report, stream_), "reset_mismatches");
   check_cuda(check_link_copy(direction.device.as<char>() + offset(slot), bytes_, capacity_,
                              link_seed(slot, true), report, stream_),
              "check_link_copy");

@@ -75,7 +75,7 @@ class CopyCase : public Case {
 
   LinkSpec spec_;
   std::int64_t bytes_;
-  std::int64_t capacity_;  // of a slot: whole blocks of the generator
+  std::int64_t capacity_;  // of a slot
   int slots_;
   int blocks_;  // of a copy by the processors
   std::int64_t left_out_ = 0;
@@ -92,7 +92,7 @@ class CopyCase : public Case {
 // link is slower than either memory.
 inline constexpr int kMostLinkSlots = 64;
 [[nodiscard]] int link_slots(std::int64_t l2_bytes, std::int64_t bytes);
-// Bytes rounded up to whole blocks of stream_write().
+// What a slot takes: whole pages, at least one byte more than is copied.
 [[nodiscard]] std::int64_t link_capacity(std::int64_t bytes);
 // Of slot and direction.
 [[nodiscard]] std::uint64_t link_seed(int slot, bool to_device);

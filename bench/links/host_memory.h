@@ -5,7 +5,7 @@
 // processors, so that what a link carried is not judged by way of that link.
 //
 //   HostMemory memory(bytes, /*node=*/1);          // pages of node 1, touched
-//   fill_pattern(memory.data(), capacity, seed);   // as stream_write() on a device
+//   fill_pattern(memory.data(), capacity, seed);   // as stream_fill() on a device
 //   HostMismatch found = check_copied(memory.data(), bytes, capacity, seed);
 #pragma once
 

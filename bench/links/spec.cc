@@ -5,12 +5,11 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
-#include <utility>
 #include <vector>
 
 #include "reports/error.h"
 #include "reports/json_fields.h"
+#include "reports/size_text.h"
 #include "reports/text.h"
 
 namespace assay {
@@ -28,8 +27,6 @@ constexpr std::string_view kPrefix = "links/";
 constexpr std::string_view kLatency = "latency";
 constexpr std::string_view kPower = "burst";
 constexpr std::int64_t kLargest = std::int64_t{1} << 40;
-constexpr std::array<std::pair<std::string_view, int>, 4> kUnits = {
-    {{"GiB", 30}, {"MiB", 20}, {"KiB", 10}, {"B", 0}}};
 
 // Reads one id; its errors name it.
 class Reader {
@@ -65,14 +62,11 @@ class Reader {
   }
 
   std::int64_t size(std::string_view text) const {
-    std::int64_t count = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-    const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
-    for (const auto& [name, shift] : kUnits) {
-      const bool known = error == std::errc() && unit == name;
-      if (known && count >= 1 && count <= (kLargest >> shift)) return count << shift;
+    const auto bytes = parse_size(text);
+    if (!bytes || *bytes == 0 || *bytes > kLargest) {
+      refuse(fmt::format("'{}': expected a size from 1B to 1024GiB", text));
     }
-    refuse(fmt::format("'{}': expected a size from 1B to 1024GiB", text));
+    return *bytes;
   }
 
   void add_variant(LinkSpec& spec, std::string_view variant) const {
@@ -107,13 +101,6 @@ class Reader {
 double LinkSpec::bytes_moved() const {
   if (latency) return transfer == Transfer::kZeroCopy ? 0 : double(kLatencyCopyBytes);
   return static_cast<double>(bytes) * (transfer == Transfer::kBoth ? 2 : 1);
-}
-
-std::string size_text(std::int64_t bytes) {
-  for (const auto& [name, shift] : kUnits) {
-    if (bytes % (std::int64_t{1} << shift) == 0) return fmt::format("{}{}", bytes >> shift, name);
-  }
-  return {};
 }
 
 std::string id_of(const LinkSpec& spec) {

@@ -55,7 +55,4 @@ struct LinkSpec {
 // other. The canonical id alone is taken: id_of(*parse_link_id(id)) == id.
 [[nodiscard]] std::optional<LinkSpec> parse_link_id(std::string_view id);
 
-// "512MiB"; the largest unit of which it is a whole number.
-[[nodiscard]] std::string size_text(std::int64_t bytes);
-
 }  // namespace assay

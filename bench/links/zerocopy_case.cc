@@ -4,8 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <numeric>
-#include <utility>
+#include "kernels/chase.h"
 
 namespace assay {
 
@@ -32,7 +31,6 @@ void ZeroCopyCase::launch(int slot) {
 
 Verification ZeroCopyCase::verify(int slot, int) {
   auto* const report = mismatches_.as<MismatchReport>();
-  check_cuda(reset_mismatches(report, stream()), "reset_mismatches");
   check_cuda(check_link_sums(output(slot).as<std::uint32_t>(), bytes_, link_seed(slot, true),
                              report, stream()),
              "check_link_sums");
@@ -52,54 +50,10 @@ Verification ZeroCopyCase::verify(int slot, int) {
   return result;
 }
 
-std::vector<std::uint32_t> random_cycle(int count, std::uint64_t seed) {
-  std::vector<std::uint32_t> order(static_cast<std::size_t>(count));
-  std::iota(order.begin(), order.end(), 0U);
-  for (std::size_t i = order.size() - 1; i > 0; --i) {
-    std::swap(order[i], order[random_bits(seed, i) % i]);
-  }
-  return order;
-}
-
-ChaseCase::ChaseCase(const LinkSpec& spec, std::optional<int> node, cudaStream_t stream)
-    : CudaCase(stream),
-      host_(kChaseLoads * static_cast<std::int64_t>(sizeof(ChaseNode)), node, spec.far, true),
-      result_(sizeof(ChaseResult)) {
-  const std::vector<std::uint32_t> cycle = random_cycle(kChaseLoads, kLinkSeed);
-  for (std::size_t i = 0; i < cycle.size(); ++i) nodes()[i].next = cycle[i];
-}
-
-ChaseNode* ChaseCase::nodes() const { return reinterpret_cast<ChaseNode*>(host_.data()); }
-
-void ChaseCase::launch(int) {
-  check_cuda(link_chase(nodes(), kChaseLoads, result_.as<ChaseResult>(), stream()), "link_chase");
-}
-
-Verification ChaseCase::verify(int, int) {
-  ChaseResult found{};
-  check_cuda(
-      cudaMemcpyAsync(&found, result_.data(), sizeof(found), cudaMemcpyDeviceToHost, stream()),
-      "cudaMemcpyAsync");
-  check_cuda(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
-  // From the generator, not from the memory that was read.
-  const std::vector<std::uint32_t> cycle = random_cycle(kChaseLoads, kLinkSeed);
-  ChaseResult expected{0, 0};
-  for (int i = 0; i < kChaseLoads; ++i) {
-    expected.last = cycle[expected.last];
-    expected.trace = chase_trace(expected.trace, expected.last);
-  }
-  const bool same = found.last == expected.last && found.trace == expected.trace;
-  Verification result;
-  result.method = "exact: the nodes met, in their order, against the generator; unit: wrong chases";
-  result.error = same ? 0 : 1;
-  result.tolerance = 0;
-  result.status = same ? VerificationStatus::kVerified : VerificationStatus::kWrong;
-  if (!same) {
-    result.detail =
-        fmt::format("the chase ended in node {} with trace {:08x}, expected {} and {:08x}",
-                    found.last, found.trace, expected.last, expected.trace);
-  }
-  return result;
+HostChaseCase::HostChaseCase(const LinkSpec& spec, std::optional<int> node, cudaStream_t stream)
+    : ChaseCase(kChaseLoads, kChaseLoads, stream),
+      host_(kChaseLoads * kChaseSpacing, node, spec.far, true) {
+  add_chain(host_.data());
 }
 
 }  // namespace assay

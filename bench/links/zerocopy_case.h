@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "bench/harness/cuda/chase_case.h"
 #include "bench/harness/cuda/cuda_case.h"
 #include "bench/harness/cuda/device.h"
 #include "bench/links/copy_case.h"
@@ -40,28 +41,17 @@ class ZeroCopyCase : public CudaCase {
   DeviceBuffer mismatches_;
 };
 
-// A chain through kChaseLoads cache lines of host memory in a random order, which one thread
-// follows.
-class ChaseCase : public CudaCase {
+// A chain through kChaseLoads cache lines of host memory, each read once a launch.
+class HostChaseCase : public ChaseCase {
  public:
-  ChaseCase(const LinkSpec& spec, std::optional<int> node, cudaStream_t stream);
+  HostChaseCase(const LinkSpec& spec, std::optional<int> node, cudaStream_t stream);
 
-  [[nodiscard]] int slots() const override { return 1; }
-  void launch(int slot) override;
-  [[nodiscard]] Verification verify(int slot, int attempt) override;
   [[nodiscard]] Json preparation() const override { return host_.facts(); }
 
-  [[nodiscard]] ChaseNode* nodes() const;  // for tests, which plant faults
-
- protected:
-  [[nodiscard]] const DeviceBuffer& output(int) const override { return result_; }
+  [[nodiscard]] unsigned char* nodes() const { return host_.data(); }  // likewise
 
  private:
   LinkedMemory host_;
-  DeviceBuffer result_;
 };
-
-// One cycle through all of `count` nodes, by Sattolo (1986): next[i] follows i.
-[[nodiscard]] std::vector<std::uint32_t> random_cycle(int count, std::uint64_t seed);
 
 }  // namespace assay

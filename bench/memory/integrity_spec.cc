@@ -7,8 +7,8 @@
 #include <charconv>
 #include <vector>
 
-#include "bench/memory/spec.h"
 #include "reports/error.h"
+#include "reports/size_text.h"
 #include "reports/text.h"
 
 namespace assay {

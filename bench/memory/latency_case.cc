@@ -2,50 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/memory/latency_case.h"
 
-#include <fmt/format.h>
-
 #include "bench/memory/stream_case.h"
 #include "kernels/chase.h"
 
 namespace assay {
 
 LatencyCase::LatencyCase(const LatencySpec& spec, int slots, cudaStream_t stream)
-    : CudaCase(stream), spec_(spec), order_(spec.nodes()) {
+    : ChaseCase(spec.nodes(), spec.loads(), stream) {
   require_free_memory(slots * spec.bytes);
   for (int slot = 0; slot < slots; ++slot) {
-    Chain& chain = chains_.emplace_back();
-    chain.nodes = DeviceBuffer(spec.nodes() * kChaseSpacing);
-    chain.end = DeviceBuffer(sizeof(std::uint64_t));
-    check_cuda(chase_build(chain.nodes.data(), order_, stream), "chase_build");
+    buffers_.emplace_back(spec.nodes() * kChaseSpacing);
+    add_chain(buffers_.back().data());
   }
-}
-
-void LatencyCase::launch(int slot) {
-  Chain& chain = chains_[static_cast<std::size_t>(slot)];
-  check_cuda(chase_run(chain.nodes.data(), order_(chain.place), spec_.loads(),
-                       chain.end.as<std::uint64_t>(), stream()),
-             "chase_run");
-  chain.place = (chain.place + spec_.loads()) % order_.count();
-}
-
-Verification LatencyCase::verify(int slot, int) {
-  const Chain& chain = chains_[static_cast<std::size_t>(slot)];
-  std::uint64_t end = 0;
-  check_cuda(cudaMemcpyAsync(&end, chain.end.data(), sizeof(end), cudaMemcpyDeviceToHost, stream()),
-             "cudaMemcpyAsync");
-  check_cuda(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
-  const std::uint64_t expected = chase_node(chain.nodes.data(), order_(chain.place));
-  Verification verification;
-  verification.method = "exact: the node where the last chase has to end; unit: wrong ends";
-  verification.error = end == expected ? 0 : 1;
-  verification.tolerance = 0;
-  verification.status =
-      end == expected ? VerificationStatus::kVerified : VerificationStatus::kWrong;
-  if (end != expected) {
-    verification.detail =
-        fmt::format("chase of buffer set {} ended at {:#x}, expected {:#x}", slot, end, expected);
-  }
-  return verification;
 }
 
 }  // namespace assay

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "bench/memory/spec.h"
 #include "reports/error.h"
+#include "reports/size_text.h"
 #include "reports/text.h"
 
 namespace assay {

@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "reports/error.h"
+#include "reports/size_text.h"
 #include "reports/text.h"
 
 namespace assay {
 namespace {
 
 constexpr std::string_view kPrefix = "memory/";
-constexpr std::int64_t kLargest = std::int64_t{1} << 50;
 constexpr std::int64_t kLargestOffset = 4096;
 
 struct OpName {
@@ -30,17 +30,11 @@ constexpr std::array<OpName, 7> kOps = {{{StreamOp::kRead, "read"},
                                          {StreamOp::kTriad, "triad"},
                                          {StreamOp::kDot, "dot"}}};
 
-struct Unit {
-  std::string_view name;
-  int shift;
-};
-constexpr std::array<Unit, 4> kUnits = {{{"GiB", 30}, {"MiB", 20}, {"KiB", 10}, {"B", 0}}};
-
 std::optional<std::int64_t> whole_number(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  if (value < 0 || value > kLargest) return std::nullopt;
+  if (value < 0 || value > kLargestSize) return std::nullopt;
   return value;
 }
 
@@ -152,24 +146,6 @@ std::string op_name(StreamOp op) {
     if (one.op == op) return std::string(one.name);
   }
   return {};
-}
-
-std::string size_text(std::int64_t bytes) {
-  for (const Unit& unit : kUnits) {
-    if (bytes % (std::int64_t{1} << unit.shift) != 0) continue;
-    if (bytes != 0) return fmt::format("{}{}", bytes >> unit.shift, unit.name);
-  }
-  return "0B";
-}
-
-std::optional<std::int64_t> parse_size(std::string_view text) {
-  for (const Unit& unit : kUnits) {
-    if (!text.ends_with(unit.name)) continue;
-    const auto number = whole_number(text.substr(0, text.size() - unit.name.size()));
-    if (!number || *number > kLargest >> unit.shift) return std::nullopt;
-    return *number << unit.shift;
-  }
-  return std::nullopt;
 }
 
 std::string id_of(const MemorySpec& spec) {

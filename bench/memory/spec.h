@@ -55,9 +55,4 @@ struct MemorySpec {
 // element can lie. The canonical id alone is taken: id_of(*parse_memory_id(id)) == id.
 [[nodiscard]] std::optional<MemorySpec> parse_memory_id(std::string_view id);
 
-// "4GiB", "24MiB", "256KiB", "1000001B": the largest unit of which it is a multiple.
-[[nodiscard]] std::string size_text(std::int64_t bytes);
-// Null for what is no such text, or is above 2^50.
-[[nodiscard]] std::optional<std::int64_t> parse_size(std::string_view text);
-
 }  // namespace assay

@@ -11,6 +11,7 @@
 #include "bench/links/copy_case.h"
 #include "bench/links/timer.h"
 #include "bench/links/zerocopy_case.h"
+#include "kernels/chase.h"
 #include "reports/merge.h"
 #include "tests/device/gpu_test.h"
 
@@ -125,9 +126,10 @@ TEST_F(Links, AZeroCopyReadSeesEveryByteOfTheHost) {
 }
 
 TEST_F(Links, AChaseThatTakesAnotherWayIsWrong) {
-  ChaseCase chase(spec("links/latency/zerocopy/burst"), link_.near.node, stream());
+  HostChaseCase chase(spec("links/latency/zerocopy/burst"), link_.near.node, stream());
   EXPECT_EQ(launched(chase).status, VerificationStatus::kVerified);
-  std::swap(chase.nodes()[5].next, chase.nodes()[4000].next);
+  auto* const nodes = reinterpret_cast<std::uint64_t*>(chase.nodes());
+  std::swap(nodes[5 * kChaseSpacing / 8], nodes[4000 * kChaseSpacing / 8]);
   EXPECT_EQ(launched(chase).status, VerificationStatus::kWrong);
 }
 
@@ -142,7 +144,8 @@ TEST_F(Links, WhatIsListedRunsOrSaysWhyNot) {
     ASSERT_EQ(record.status, RecordStatus::kOk) << record.id << ": " << record.message;
     const bool pageable = record.id.find("+pageable") != std::string::npos;
     EXPECT_EQ(record.timing.timer, pageable ? "step" : "gated") << record.id;
-    EXPECT_TRUE(record.verification.hash.has_value()) << record.id;
+    EXPECT_EQ(record.verification.hash.has_value(), !record.id.ends_with("latency/zerocopy/burst"))
+        << record.id;
     const PrimaryMetric metric = primary_metric_of(record.work, record.timing.median_s);
     std::printf("%s: %.1f %s, %zu samples, %zu rejected, host memory %s\n", record.id.c_str(),
                 metric.value, metric.unit.c_str(), record.timing.samples_s.size(),

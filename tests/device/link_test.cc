@@ -6,12 +6,13 @@
 #include <string>
 
 #include "kernels/pattern.h"
+#include "kernels/stream.h"
 #include "tests/device/gpu_test.h"
 
 namespace assay {
 namespace {
 
-constexpr std::int64_t kCapacity = 8 * kReadBlockBytes;
+constexpr std::int64_t kCapacity = std::int64_t{256} << 10;
 constexpr std::uint64_t kSeed = 11;
 
 class Link : public GpuTest {
@@ -23,7 +24,9 @@ class Link : public GpuTest {
     destination_ = DeviceBuffer(kCapacity);
     sums_ = DeviceBuffer(4 * link_sums(kCapacity) + 4);
     report_ = DeviceBuffer(sizeof(MismatchReport));
-    check_cuda(stream_write(source_.data(), kCapacity, kSeed, stream()), "stream_write");
+    check_cuda(
+        stream_fill(StreamOp::kCopy, {.elements = kCapacity / 4}, source_.data(), kSeed, stream()),
+        "stream_fill");
   }
   void copy(std::int64_t bytes, int blocks) {
     check_cuda(cudaMemsetAsync(destination_.data(), 0xFF, kCapacity, stream()), "cudaMemsetAsync");
@@ -32,7 +35,6 @@ class Link : public GpuTest {
   }
   template <class Check>
   MismatchReport found(const Check& check) {
-    check_cuda(reset_mismatches(report_.as<MismatchReport>(), stream()), "reset_mismatches");
     check_cuda(check(report_.as<MismatchReport>()), "check");
     return download<MismatchReport>(report_.data(), 1)[0];
   }
@@ -102,28 +104,6 @@ TEST_F(Link, AReadSumsEveryByteAndStoresNoSumTooMany) {
   const MismatchReport report = read(kCapacity);
   EXPECT_EQ(report.count, 1U);
   EXPECT_EQ(report.first, static_cast<unsigned long long>(link_sums(kCapacity) - 1));
-}
-
-TEST_F(Link, AChaseMeetsTheNodesInTheirOrder) {
-  std::vector<ChaseNode> nodes(5);
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    nodes[i].next = static_cast<std::uint32_t>((i + 2) % nodes.size());
-  }
-  const auto chase = [&] {
-    check_cuda(cudaMemcpy(source_.data(), nodes.data(), nodes.size() * sizeof(ChaseNode),
-                          cudaMemcpyHostToDevice),
-               "cudaMemcpy");
-    check_cuda(link_chase(source_.as<ChaseNode>(), 4, destination_.as<ChaseResult>(), stream()),
-               "link_chase");
-    return download<ChaseResult>(destination_.data(), 1)[0];
-  };
-  const ChaseResult sound = chase();
-  EXPECT_EQ(sound.last, 3U);  // 2, 4, 1, 3
-  std::uint32_t trace = 0;
-  for (const std::uint32_t node : {2U, 4U, 1U, 3U}) trace = chase_trace(trace, node);
-  EXPECT_EQ(sound.trace, trace);
-  nodes[2].next = 1;  // 2, 1, 3, 0
-  EXPECT_NE(chase().trace, trace);
 }
 
 }  // namespace

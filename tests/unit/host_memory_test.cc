@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "bench/harness/case.h"
-#include "bench/links/zerocopy_case.h"
 #include "kernels/hash.h"
 #include "kernels/pattern.h"
 
@@ -73,16 +72,6 @@ TEST(HostMemory, WhatDoesNotFitIsSkipped) {
   EXPECT_THROW(HostMemory(kCapacity, 1000, true), Skip) << "there is no such node";
   const HostMemory anywhere(kCapacity, 1000, false);
   EXPECT_NE(anywhere.placement().find("first touch ("), std::string::npos) << anywhere.placement();
-}
-
-TEST(HostMemory, ARandomCycleMeetsEveryNodeOnce) {
-  const std::vector<std::uint32_t> cycle = random_cycle(kChaseLoads, 3);
-  std::vector<int> met(cycle.size());
-  std::uint32_t node = 0;
-  for (std::size_t i = 0; i < cycle.size(); ++i) ++met[node = cycle[node]];
-  EXPECT_EQ(node, 0U) << "it closes";
-  for (const int times : met) ASSERT_EQ(times, 1);
-  EXPECT_NE(cycle, random_cycle(kChaseLoads, 4));
 }
 
 }  // namespace

@@ -94,13 +94,5 @@ TEST(LinkSpec, WhatCannotBeIsRefusedWithTheReason) {
   for (const auto& [id, why] : cases) EXPECT_THAT(refusal(id), HasSubstr(why)) << id;
 }
 
-TEST(LinkSpec, ASizeIsWrittenInItsLargestUnit) {
-  EXPECT_EQ(size_text(1), "1B");
-  EXPECT_EQ(size_text(1023), "1023B");
-  EXPECT_EQ(size_text(1536), "1536B");
-  EXPECT_EQ(size_text(3 << 10), "3KiB");
-  EXPECT_EQ(size_text(std::int64_t{6} << 30), "6GiB");
-}
-
 }  // namespace
 }  // namespace assay
