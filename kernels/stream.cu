@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Assay authors
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/block_sum.cuh"
 #include "kernels/mismatch.cuh"
 #include "kernels/stream.h"
 #include "kernels/stream_elements.cuh"
@@ -70,17 +71,6 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// The sum over a block of kReductionThreads, in thread 0.
-template <class Sum>
-__device__ Sum block_sum(Sum value) {
-  __shared__ Sum warp_sums[kReductionThreads / 32];
-  value = warp_sum(value);
-  if (threadIdx.x % 32 == 0) warp_sums[threadIdx.x / 32] = value;
-  __syncthreads();
-  if (threadIdx.x >= 32) return 0;
-  return warp_sum(threadIdx.x < kReductionThreads / 32 ? warp_sums[threadIdx.x] : Sum{0});
-}
-
 // First access of this thread; its others follow at distances of kReductionThreads.
 __device__ std::int64_t first_access() {
   return static_cast<std::int64_t>(blockIdx.x) * kReductionAccesses + threadIdx.x;
@@ -126,7 +116,7 @@ __global__ void __launch_bounds__(kReductionThreads)
       }
     }
   }
-  sum = block_sum(sum);
+  sum = block_sum<kReductionThreads>(sum);
   if (threadIdx.x == 0) block_sums[blockIdx.x] = sum;
 }
 
@@ -137,7 +127,7 @@ __global__ void __launch_bounds__(kReductionThreads)
   double sum = 0;
 #pragma unroll 8
   for (std::int64_t i = threadIdx.x; i < blocks; i += kReductionThreads) sum += block_sums[i];
-  sum = block_sum(sum);
+  sum = block_sum<kReductionThreads>(sum);
   if (threadIdx.x == 0) *total = sum;
 }
 
@@ -179,7 +169,7 @@ __global__ void __launch_bounds__(kReductionThreads)
       sum += words_of(pattern<T>(folded, at));
     }
   }
-  sum = block_sum(sum);
+  sum = block_sum<kReductionThreads>(sum);
   if (threadIdx.x != 0) return;
   report_if(!same_bits(block_sums[blockIdx.x], static_cast<SumOf<op, T>>(sum)), blockIdx.x, report);
   if (op == StreamOp::kDot) atomicAdd(&report->total, static_cast<unsigned long long>(sum));

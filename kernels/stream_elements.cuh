@@ -76,20 +76,6 @@ __device__ inline std::uint32_t words_of(std::uint64_t value) {
   return static_cast<std::uint32_t>(value) + static_cast<std::uint32_t>(value >> 32);
 }
 
-// In lane 0.
-template <class Sum>
-__device__ Sum warp_sum(Sum value) {
-  constexpr unsigned kAll = 0xFFFFFFFFU;
-  if constexpr (std::is_same_v<Sum, std::uint32_t>) {
-    return __reduce_add_sync(kAll, value);
-  } else {
-    for (int distance = 16; distance > 0; distance /= 2) {
-      value += __shfl_down_sync(kAll, value, distance);
-    }
-    return value;
-  }
-}
-
 __device__ inline bool same_bits(std::uint32_t a, std::uint32_t b) { return a == b; }
 __device__ inline bool same_bits(std::uint64_t a, std::uint64_t b) { return a == b; }
 __device__ inline bool same_bits(float a, float b) {

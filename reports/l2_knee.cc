@@ -13,7 +13,7 @@
 namespace assay {
 namespace {
 
-// Nearer than this the two largest sizes have to be, or memory's plateau is not reached.
+// Nearer than this two neighbours have to be for a plateau.
 constexpr double kPlateau = 0.05;
 // A cache that is not faster than this is none that a knee can be seen of.
 constexpr double kFaster = 1.25;
@@ -23,13 +23,17 @@ using Curve = std::map<std::int64_t, double>;  // GB/s by bytes
 // Bytes of the buffer, if the row is one of the curve.
 std::optional<std::int64_t> size_of(const Record& record) {
   const std::vector<std::string> parts = split(record.id, '/');
-  if (parts.size() != 5 || parts[0] != "memory" || parts[1] != "read" || parts[3] != "burst" ||
-      parts[4] != "warm" || parts[2].find('+') != std::string::npos) {
+  if (parts.size() != 5 || parts[0] != "memory" || parts[1] != "l2_read" || parts[3] != "burst" ||
+      parts[4] != "warm") {
     return std::nullopt;
   }
   const Json size = record.parameters.value("tensor_bytes", Json());
   if (!size.is_number_integer() || size.get<std::int64_t>() <= 0) return std::nullopt;
   return size.get<std::int64_t>();
+}
+
+bool differ(const Curve::value_type& a, const Curve::value_type& b) {
+  return std::fabs(a.second / b.second - 1) > kPlateau;
 }
 
 L2Knee knee_of(const Curve& curve) {
@@ -41,9 +45,9 @@ L2Knee knee_of(const Curve& curve) {
   knee.dram_gb_per_s = largest->second;
   if (!(fastest->second >= kFaster * largest->second)) {
     knee.reason = fmt::format("no size is read {} times as fast as the largest", kFaster);
-  } else if (fastest == curve.begin()) {
-    knee.reason = "the smallest size is the fastest: the cache's plateau may lie below it";
-  } else if (std::fabs(before->second / largest->second - 1) > kPlateau) {
+  } else if (fastest == curve.begin() && differ(*fastest, *std::next(fastest))) {
+    knee.reason = "the smallest size is the fastest by far: the cache's plateau may lie below it";
+  } else if (differ(*before, *largest)) {
     knee.reason = fmt::format(
         "the two largest sizes differ by more than {:.0f} %: memory's plateau is not reached",
         100 * kPlateau);

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Assay authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where reads stop to come from the L2, from the rows `memory/read/<size>/burst/warm` of one card:
-// the same buffer is read again and again, and what fits into the cache is read faster.
+// Where reads stop to come from the L2, from the rows `memory/l2_read/<size>/burst/warm` of one
+// card: a launch reads the same buffer again and again, and what fits into the cache is read
+// faster.
 //
 //   for (const L2Knee& knee : l2_knees(report.records)) ...   // knee.bytes: 4.6e7
 //

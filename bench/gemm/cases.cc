@@ -42,6 +42,7 @@ CaseEntry entry_of(const GemmSpec& spec, const CudaDevice& device, cudaStream_t 
   entry.info.work = {spec.operations(), spec.bytes(),
                      spec.sparse ? fmt::format("{}_sparse", info.pipe) : info.pipe};
   entry.info.data = {{"fill", input_fill(spec.precision)}, {"seed", kGemmSeed}};
+  entry.info.set_bytes = static_cast<std::int64_t>(spec.bytes());
   if (spec.float_data) entry.info.data["fill"] = "uniform[-1,1) on the FP32 grid";
   entry.make = [spec, &device, stream] { return make_case(spec, device, stream); };
   if (const std::string why = why_skipped(spec, device); !why.empty()) entry.skip = why;
@@ -55,6 +56,7 @@ CaseEntry entry_of(const LinearSpec& spec, const CudaDevice& device, cudaStream_
   entry.info.parameters = parameters_of(spec);
   entry.info.work = {spec.operations(), spec.bytes(), info_of(Precision::kFp8E4M3).pipe};
   entry.info.data = {{"fill", input_fill(Precision::kBf16)}, {"seed", kGemmSeed}};
+  entry.info.set_bytes = static_cast<std::int64_t>(spec.bytes());
   entry.make = [spec, &device, stream] {
     return std::make_unique<LinearFp8Case>(spec, device, stream);
   };

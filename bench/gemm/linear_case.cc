@@ -145,15 +145,8 @@ std::string LinearFp8Case::cast_fault(const Set& set, std::size_t which) const {
   const QuantiseProblem& cast = set.casts[which];
   auto* const device_result = cast_result_.as<QuantiseCheckResult>();
   check_cuda(check_quantised(cast, device_result, stream()), "check_quantised");
-  QuantiseCheckResult found{};
-  Fp8Scaling scaling{};
-  check_cuda(
-      cudaMemcpyAsync(&found, device_result, sizeof(found), cudaMemcpyDeviceToHost, stream()),
-      "cudaMemcpyAsync");
-  check_cuda(
-      cudaMemcpyAsync(&scaling, cast.scaling, sizeof(scaling), cudaMemcpyDeviceToHost, stream()),
-      "cudaMemcpyAsync");
-  check_cuda(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
+  const auto found = read_back<QuantiseCheckResult>(device_result, stream());
+  const auto scaling = read_back<Fp8Scaling>(cast.scaling, stream());
   const char* const name = kOperandNames[which];
   const float noted = scaling.history[kAmaxHistory - 1];
   if (noted != found.amax) {

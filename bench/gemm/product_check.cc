@@ -16,10 +16,7 @@ Verification ProductCheck::operator()(const GemmProblem& problem, double toleran
   if (workspace_.bytes() < bytes) workspace_ = DeviceBuffer(bytes);
   auto* const device_result = result_.as<GemmCheckResult>();
   check_cuda(check_gemm(problem, seed, workspace_.data(), device_result, stream_), "check_gemm");
-  GemmCheckResult found{};
-  check_cuda(cudaMemcpyAsync(&found, device_result, sizeof(found), cudaMemcpyDeviceToHost, stream_),
-             "cudaMemcpyAsync");
-  check_cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+  const auto found = read_back<GemmCheckResult>(device_result, stream_);
 
   Verification result;
   result.method = fmt::format("blocked Freivalds in FP64: largest |D s - A (B s)| over {} columns",

@@ -21,6 +21,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reports/record.h"
@@ -33,7 +34,22 @@ struct CaseInfo {
   Conditions conditions;
   Work work;                   // of one launch
   Json data = Json::object();  // {"fill": "uniform[-1,1)", "seed": 1}
+  // Of one slot's buffers; 0: the device's cache is no matter. What says that it is cold and could
+  // stay in the cache, all slots of it, is skipped.
+  std::int64_t set_bytes = 0;
 };
+
+// Of a check that allows nothing: how many of the method's unit are wrong; `detail` says which.
+[[nodiscard]] inline Verification exact_verification(std::string method, double wrong,
+                                                     std::string detail) {
+  Verification result;
+  result.method = std::move(method);
+  result.error = wrong;
+  result.tolerance = 0;
+  result.status = wrong == 0 ? VerificationStatus::kVerified : VerificationStatus::kWrong;
+  if (wrong != 0) result.detail = std::move(detail);
+  return result;
+}
 
 class Case {
  public:

@@ -279,6 +279,7 @@ ExitCode run_family(int argc, char** argv, const Options& options, const std::st
               .device = family.device(),
               .round = options.round,
               .max_clock_mhz = family.max_clock_mhz(),
+              .cache_bytes = family.cache_bytes(),
               .profiled = options.profile,
               .tunes = options.tune};
   std::optional<AlgorithmSet> algorithms;

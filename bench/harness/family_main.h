@@ -46,6 +46,8 @@ class Family {
   [[nodiscard]] virtual Timer& timer() = 0;
   [[nodiscard]] virtual Sensor& sensor() = 0;
   [[nodiscard]] virtual std::optional<double> max_clock_mhz() const { return std::nullopt; }
+  // Of the cache that a cold case must outgrow; 0: none.
+  [[nodiscard]] virtual std::int64_t cache_bytes() const { return 0; }
 };
 
 // `open` throws Skip when this machine has no device for the family: exit 2 with the reason.

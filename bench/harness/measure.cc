@@ -12,6 +12,7 @@
 #include "bench/node/environment.h"
 #include "kernels/counter_random.h"
 #include "reports/statistics.h"
+#include "reports/text.h"
 
 namespace assay {
 namespace {
@@ -34,6 +35,7 @@ class CaseRun {
       : bench_(bench), record_(record) {
     bench_.timer.begin_case(entry.info.id);
     case_ = entry.make();
+    if (record.conditions.cache == Cache::kCold) require_cold(entry.info.set_bytes);
   }
 
   void run() {
@@ -63,6 +65,16 @@ class CaseRun {
   }
 
  private:
+  // What is used again must have left the cache: twice its size lies between.
+  void require_cold(std::int64_t set_bytes) const {
+    const double all = static_cast<double>(set_bytes) * case_->slots();
+    if (set_bytes == 0 || all >= 2.0 * static_cast<double>(bench_.cache_bytes)) return;
+    throw Skip(
+        fmt::format("cold, but its {} of {} bytes can stay in a cache of {} bytes; /warm "
+                    "measures that",
+                    counted(case_->slots(), "buffer set"), set_bytes, bench_.cache_bytes));
+  }
+
   [[nodiscard]] LaunchFunction launcher() {
     return [this](int) { case_->launch(next_slot_++ % case_->slots()); };
   }

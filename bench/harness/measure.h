@@ -57,6 +57,7 @@ struct Bench {
   DeviceRef device;
   int round = 0;
   std::optional<double> max_clock_mhz;  // of the processors; null if the device has no such clock
+  std::int64_t cache_bytes = 0;         // of the device; 0: it has none, or none that matters
   bool profiled = false;  // a few launches under a profiler: nothing settles, nothing is judged
   // Called when the case is ready to load the device; returns when it may.
   std::function<void(const std::string& id)> ready = [](const std::string&) {};

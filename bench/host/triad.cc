@@ -143,16 +143,13 @@ void HostTriad::poison(int) { run(Task::kPoison); }
 Verification HostTriad::verify(int, int) {
   run(Task::kCheck);
   const std::int64_t wrong = std::accumulate(wrong_.begin(), wrong_.end(), std::int64_t{0});
-  Verification result;
-  result.method = "exact: every word against the generator; unit: wrong words";
-  result.error = static_cast<double>(wrong);
-  result.tolerance = 0;
-  result.status = wrong == 0 ? VerificationStatus::kVerified : VerificationStatus::kWrong;
-  for (std::size_t i = 0; i < wrong_.size() && result.detail.empty(); ++i) {
+  std::string detail;
+  for (std::size_t i = 0; i < wrong_.size() && detail.empty(); ++i) {
     if (wrong_[i] == 0) continue;
-    result.detail = fmt::format("triad: {} words wrong, the first at {}", wrong, first_wrong_[i]);
+    detail = fmt::format("triad: {} words wrong, the first at {}", wrong, first_wrong_[i]);
   }
-  return result;
+  return exact_verification("exact: every word against the generator; unit: wrong words",
+                            static_cast<double>(wrong), detail);
 }
 
 }  // namespace assay

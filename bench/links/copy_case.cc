@@ -20,17 +20,10 @@ constexpr int kBlocksPerSm = 2;
 constexpr std::int64_t kAlignment = 4096;  // of a slot: a page
 
 Verification verdict(std::int64_t wrong, const std::string& where, int slot, std::uint64_t first) {
-  Verification result;
-  result.method =
-      "exact: every byte against the generator, and none beyond the last; unit: wrong words";
-  result.error = static_cast<double>(wrong);
-  result.tolerance = 0;
-  result.status = wrong == 0 ? VerificationStatus::kVerified : VerificationStatus::kWrong;
-  if (wrong != 0) {
-    result.detail =
-        fmt::format("{}, buffer set {}: {} wrong, the first at word {}", where, slot, wrong, first);
-  }
-  return result;
+  return exact_verification(
+      "exact: every byte against the generator, and none beyond the last; unit: wrong words",
+      static_cast<double>(wrong),
+      fmt::format("{}, buffer set {}: {} wrong, the first at word {}", where, slot, wrong, first));
 }
 
 }  // namespace
@@ -173,10 +166,7 @@ Verification CopyCase::verify_on_device(const Direction& direction, int slot) {
   check_cuda(check_link_copy(direction.device.as<char>() + offset(slot), bytes_, capacity_,
                              link_seed(slot, true), report, stream_),
              "check_link_copy");
-  MismatchReport found{};
-  check_cuda(cudaMemcpyAsync(&found, report, sizeof(found), cudaMemcpyDeviceToHost, stream_),
-             "cudaMemcpyAsync");
-  check_cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+  const auto found = read_back<MismatchReport>(report, stream_);
   return verdict(static_cast<std::int64_t>(found.count), "to the device", slot, found.first);
 }
 

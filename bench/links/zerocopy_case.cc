@@ -34,20 +34,12 @@ Verification ZeroCopyCase::verify(int slot, int) {
   check_cuda(check_link_sums(output(slot).as<std::uint32_t>(), bytes_, link_seed(slot, true),
                              report, stream()),
              "check_link_sums");
-  MismatchReport found{};
-  check_cuda(cudaMemcpyAsync(&found, report, sizeof(found), cudaMemcpyDeviceToHost, stream()),
-             "cudaMemcpyAsync");
-  check_cuda(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
-  Verification result;
-  result.method = "exact: sum of each 2 KiB against the generator; unit: wrong sums";
-  result.error = static_cast<double>(found.count);
-  result.tolerance = 0;
-  result.status = found.count == 0 ? VerificationStatus::kVerified : VerificationStatus::kWrong;
-  if (found.count != 0) {
-    result.detail = fmt::format("zero-copy read, buffer set {}: {} sums wrong, the first at {}",
-                                slot, found.count, found.first);
-  }
-  return result;
+  const auto found = read_back<MismatchReport>(report, stream());
+  return exact_verification(
+      "exact: sum of each 2 KiB against the generator; unit: wrong sums",
+      static_cast<double>(found.count),
+      fmt::format("zero-copy read, buffer set {}: {} sums wrong, the first at {}", slot,
+                  found.count, found.first));
 }
 
 HostChaseCase::HostChaseCase(const LinkSpec& spec, std::optional<int> node, cudaStream_t stream)

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "bench/memory/integrity_case.h"
+#include "bench/memory/l2_case.h"
 #include "bench/memory/latency_case.h"
 #include "bench/memory/spec.h"
 #include "bench/memory/stream_case.h"
@@ -28,6 +29,7 @@ CaseEntry entry_of(const MemorySpec& spec, const CudaDevice& device, cudaStream_
   entry.info.id = id_of(spec);
   entry.info.conditions = spec.conditions;
   entry.info.parameters = parameters_of(spec);
+  entry.info.set_bytes = spec.set_bytes();
   entry.info.work.bytes = spec.bytes();
   entry.info.work.pipe = cached ? "l2" : "dram";
   entry.info.data = {{"fill", fill_of(spec.op)}, {"seed", kMemorySeed}};
@@ -44,11 +46,28 @@ CaseEntry entry_of(const LatencySpec& spec, const CudaDevice& device, cudaStream
   entry.info.parameters = {{"operation", "latency"},
                            {"tensor_bytes", spec.bytes},
                            {"spacing_bytes", spec.bytes / spec.nodes()}};
+  entry.info.set_bytes = spec.bytes;
   entry.info.work.bytes = 8.0 * static_cast<double>(spec.loads());
   entry.info.work.loads = static_cast<double>(spec.loads());
   entry.info.work.pipe = warm && spec.bytes <= device.l2_bytes ? "l2" : "dram";
   entry.info.data = {{"fill", "addresses, one random cycle"}, {"seed", 0}};
   entry.make = [spec, slots, stream] { return std::make_unique<LatencyCase>(spec, slots, stream); };
+  return entry;
+}
+
+CaseEntry entry_of(const L2Spec& spec, const CudaDevice& device, cudaStream_t stream) {
+  const RereadShape shape = reread_shape(spec, device);
+  CaseEntry entry;
+  entry.info.id = id_of(spec);
+  entry.info.conditions = spec.conditions;
+  entry.info.parameters = {{"operation", "l2_read"},
+                           {"tensor_bytes", spec.bytes},
+                           {"blocks", shape.blocks},
+                           {"accesses_per_thread", shape.steps * kRereadLoads}};
+  entry.info.work.bytes = static_cast<double>(shape.accesses()) * kVectorBytes;
+  entry.info.work.pipe = spec.bytes < kBeyondCache * device.l2_bytes ? "l2" : "dram";
+  entry.info.data = {{"fill", "32-bit counter pattern"}, {"seed", kMemorySeed}};
+  entry.make = [spec, shape, stream] { return std::make_unique<L2Case>(spec, shape, stream); };
   return entry;
 }
 
@@ -79,8 +98,9 @@ std::vector<CaseEntry> memory_cases(const CudaDevice& device, cudaStream_t strea
     }
   }
   for (const char* const id : {"memory/read/24MiB/burst", "memory/read/24MiB/burst/warm",
-                               "memory/latency/16KiB/burst/warm", "memory/latency/8MiB/burst/warm",
-                               "memory/latency/4GiB/burst", "memory/integrity/90pct/burst"}) {
+                               "memory/l2_read/24MiB/burst/warm", "memory/latency/16KiB/burst/warm",
+                               "memory/latency/8MiB/burst/warm", "memory/latency/4GiB/burst",
+                               "memory/integrity/90pct/burst"}) {
     entries.push_back(*memory_case(id, device, stream));
   }
   return entries;
@@ -89,6 +109,7 @@ std::vector<CaseEntry> memory_cases(const CudaDevice& device, cudaStream_t strea
 std::optional<CaseEntry> memory_case(const std::string& id, const CudaDevice& device,
                                      cudaStream_t stream) {
   if (const auto test = parse_integrity_id(id)) return entry_of(*test, device, stream);
+  if (const auto cached = parse_l2_id(id)) return entry_of(*cached, device, stream);
   if (const auto latency = parse_latency_id(id)) return entry_of(*latency, device, stream);
   const std::optional<MemorySpec> spec = parse_memory_id(id);
   if (!spec) return std::nullopt;

@@ -27,6 +27,9 @@ std::string text_of(const IntegrityReport& found, std::uint64_t base) {
       kStepNames.at(static_cast<std::size_t>(first.step)), found.errors, bits_text(found.flipped));
 }
 
+constexpr const char* kMethod =
+    "exact: every word after every step, on the device; unit: wrong words";
+
 }  // namespace
 
 IntegrityCase::IntegrityCase(std::int64_t bytes, cudaStream_t stream) : CudaCase(stream) {
@@ -65,25 +68,17 @@ void IntegrityCase::launch(int) {
 }
 
 Verification IntegrityCase::verify(int, int) {
-  IntegrityReport found{};
-  check_cuda(
-      cudaMemcpyAsync(&found, report_.data(), sizeof(found), cudaMemcpyDeviceToHost, stream()),
-      "cudaMemcpyAsync");
-  check_cuda(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
+  const auto found = read_back<IntegrityReport>(report_.data(), stream());
   constexpr unsigned long long kSteps = kIntegrityPatterns * kIntegritySteps;
-  Verification verification;
-  verification.method = "exact: every word after every step, on the device; unit: wrong words";
-  verification.error = static_cast<double>(found.errors);
-  verification.tolerance = 0;
-  const bool sound = found.errors == 0 && found.steps == kSteps;
-  verification.status = sound ? VerificationStatus::kVerified : VerificationStatus::kWrong;
-  if (found.errors != 0) {
-    verification.detail = text_of(found, reinterpret_cast<std::uint64_t>(memory_.data()));
-  } else if (!sound) {
-    verification.error.reset();
-    verification.detail = fmt::format("not all of its {} steps were run", kSteps);
+  if (found.errors == 0 && found.steps != kSteps) {
+    Verification unfinished;
+    unfinished.method = kMethod;
+    unfinished.status = VerificationStatus::kWrong;
+    unfinished.detail = fmt::format("not all of its {} steps were run", kSteps);
+    return unfinished;
   }
-  return verification;
+  return exact_verification(kMethod, static_cast<double>(found.errors),
+                            text_of(found, reinterpret_cast<std::uint64_t>(memory_.data())));
 }
 
 }  // namespace assay

@@ -172,7 +172,7 @@ Json parameters_of(const MemorySpec& spec) {
 
 std::optional<MemorySpec> parse_memory_id(std::string_view id) {
   if (!id.starts_with(kPrefix)) return std::nullopt;
-  for (const std::string_view other : {"latency/", "integrity/"}) {
+  for (const std::string_view other : {"latency/", "integrity/", "l2_read/"}) {
     if (id.substr(kPrefix.size()).starts_with(other)) return std::nullopt;
   }
   return Reader(id).read();

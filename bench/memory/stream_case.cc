@@ -78,22 +78,11 @@ Verification StreamCase::verify(int slot, int) {
   auto* const report = mismatches_.as<MismatchReport>();
   check_cuda(stream_check(spec_.op, shape_, result(slot), seeds_of(slot), report, stream()),
              "stream_check");
-  MismatchReport found{};
-  check_cuda(cudaMemcpyAsync(&found, report, sizeof(found), cudaMemcpyDeviceToHost, stream()),
-             "cudaMemcpyAsync");
-  check_cuda(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
-  Verification verification;
-  verification.method = method_of(spec_.op);
-  verification.error = static_cast<double>(found.count);
-  verification.tolerance = 0;
-  verification.status =
-      found.count == 0 ? VerificationStatus::kVerified : VerificationStatus::kWrong;
-  if (found.count != 0) {
-    verification.detail =
-        fmt::format("{} of buffer set {}: {} wrong, the first at {} {}", op_name(spec_.op), slot,
-                    found.count, is_reduction(spec_.op) ? "block" : "element", found.first);
-  }
-  return verification;
+  const auto found = read_back<MismatchReport>(report, stream());
+  return exact_verification(
+      method_of(spec_.op), static_cast<double>(found.count),
+      fmt::format("{} of buffer set {}: {} wrong, the first at {} {}", op_name(spec_.op), slot,
+                  found.count, is_reduction(spec_.op) ? "block" : "element", found.first));
 }
 
 }  // namespace assay

@@ -53,6 +53,12 @@ TEST_F(MemoryCase, ChasesEndWhereTheyMustAndGoOn) {
   }
 }
 
+TEST_F(MemoryCase, ABufferIsReadAgainAndAgainWhateverItsSize) {
+  for (const char* const size : {"16B", "256KiB", "25165840B", "64MiB", "3GiB"}) {
+    expect_sound(std::string("memory/l2_read/") + size + "/burst/warm");
+  }
+}
+
 TEST_F(MemoryCase, WhatDoesNotFitSaysWhatItNeeds) {
   try {
     (void)memory_case("memory/triad/1024GiB/burst", device_, stream())->make();

@@ -20,12 +20,12 @@ using ::testing::IsEmpty;
 constexpr std::int64_t kMiB = 1 << 20;
 
 void add(Report& report, std::int64_t mib, double gb_per_s, int gpu = 0) {
-  Record record = sample_record(fmt::format("memory/read/{}MiB/burst/warm", mib),
+  Record record = sample_record(fmt::format("memory/l2_read/{}MiB/burst/warm", mib),
                                 device_of(report.inventory.gpus.at(static_cast<std::size_t>(gpu))),
                                 {gb_per_s, gb_per_s});
   record.conditions.cache = Cache::kWarm;
   record.work.pipe = "l2";
-  record.parameters = {{"operation", "read"}, {"tensor_bytes", mib * kMiB}};
+  record.parameters = {{"operation", "l2_read"}, {"tensor_bytes", mib * kMiB}};
   report.records.push_back(record);
 }
 
@@ -78,14 +78,21 @@ TEST(L2Knee, WhatDoesNotSpanItHasNone) {
   EXPECT_THAT(reason_of({{1, 4000}, {8, 4500}, {4096, 4000}}), HasSubstr("no size is read 1.25"));
   EXPECT_THAT(reason_of({{16, 8000}, {64, 5000}, {2048, 4000}, {4096, 4000}}),
               HasSubstr("the smallest size is the fastest"));
+  Report flat = sample_report(1);
+  for (const auto& [mib, gb_per_s] : std::vector<std::pair<std::int64_t, double>>{
+           {8, 8010}, {16, 8000}, {64, 5000}, {2048, 4000}, {4096, 4000}}) {
+    add(flat, mib, gb_per_s);
+  }
+  derive_limits(flat);
+  EXPECT_TRUE(flat.l2_knees.at(0).bytes) << "a plateau may begin with its highest";
   EXPECT_THAT(reason_of({{1, 1500}, {16, 8000}, {64, 5000}}), HasSubstr("plateau is not reached"));
 }
 
 TEST(L2Knee, OtherRowsAndUnsoundOnesTakeNoPart) {
   Report report = curve();
   for (const char* id :
-       {"memory/read/64MiB/burst", "memory/copy/64MiB/burst/warm", "memory/read/64MiB/sustained",
-        "memory/read/64MiB+fp64/burst/warm", "memory/read/64MiB/burst/warm/alone"}) {
+       {"memory/l2_read/64MiB/burst", "memory/read/64MiB/burst/warm",
+        "memory/l2_read/64MiB/sustained/warm", "memory/l2_read/64MiB/burst/warm/alone"}) {
     add(report, 64, 9000);
     report.records.back().id = id;
   }

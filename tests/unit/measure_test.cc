@@ -7,75 +7,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 
 #include "bench/runner/plan.h"
+#include "tests/unit/fake_case.h"
 #include "tests/unit/fake_timer.h"
 
 namespace assay {
 namespace {
 
 using ::testing::HasSubstr;
-
-// Counts launches; `on_launch` and `on_verify` plant what goes wrong.
-struct Script {
-  std::vector<int> launched;
-  int poisoned = 0;
-  int slots = 2;
-  int algorithm = 66;
-  int kernels = 1;
-  std::function<void(int slot)> on_poison = [](int) {};
-  std::function<void(int slot)> on_slot = [](int) {};
-  std::function<void(int launch)> on_launch = [](int) {};
-  std::function<bool(int attempt)> sound = [](int) { return true; };
-  std::function<std::uint64_t(int slot)> hash = [](int slot) { return 7U + slot; };
-};
-
-class FakeCase : public Case {
- public:
-  explicit FakeCase(Script& script) : script_(script) {}
-  [[nodiscard]] int slots() const override { return script_.slots; }
-  void launch(int slot) override {
-    script_.on_launch(static_cast<int>(script_.launched.size()));
-    script_.launched.push_back(slot);
-    script_.on_slot(slot);
-  }
-  void poison(int slot) override {
-    ++script_.poisoned;
-    script_.on_poison(slot);
-  }
-  [[nodiscard]] Verification verify(int slot, int attempt) override {
-    const bool sound = script_.sound(attempt);
-    return {sound ? VerificationStatus::kVerified : VerificationStatus::kWrong,
-            "fake",
-            sound ? 0.0 : 1.0,
-            0.0,
-            sound ? "" : "slot " + std::to_string(slot),
-            {},
-            0};
-  }
-  [[nodiscard]] std::vector<std::uint64_t> hash_outputs(const std::vector<int>& slots) override {
-    std::vector<std::uint64_t> hashes;
-    for (const int slot : slots) hashes.push_back(script_.hash(slot));
-    return hashes;
-  }
-  [[nodiscard]] Json algorithm() const override {
-    return {{"library", "fake 1.0"}, {"id", script_.algorithm}};
-  }
-  [[nodiscard]] std::vector<Json> candidates() const override {
-    return {{{"library", "fake 1.0"}, {"id", 66}}, {{"library", "fake 1.0"}, {"id", 67}}};
-  }
-  void choose(const Json& algorithm) override {
-    if (algorithm.at("id") == 99) throw std::runtime_error("fake: no algorithm 99");
-    script_.algorithm = algorithm.at("id");
-  }
-  [[nodiscard]] Json preparation() const override { return {{"prune_s", 0.5}}; }
-  [[nodiscard]] int kernels_per_launch() const override { return script_.kernels; }
-
- private:
-  Script& script_;
-};
 
 class Measure : public ::testing::Test {
  protected:
@@ -499,6 +440,24 @@ TEST(SamplePlan, BatchesShortLaunchesAndBoundsTheCount) {
   EXPECT_EQ(plan(1.0, 0.12).samples, budget.min_samples);
   EXPECT_LE(plan(1e-6, 10).max_samples, budget.max_samples);
   EXPECT_GT(plan(1e-300, 10).per_sample, 0) << "no overflow";
+}
+
+TEST_F(Measure, AColdCaseThatTheCacheCouldHoldIsSkipped) {
+  Bench device = bench();
+  device.cache_bytes = 1000;
+  CaseEntry cold = entry(Power::kBurst);
+  cold.info.set_bytes = 999;
+  script_.slots = 2;
+  const RunRecord skipped = measured(cold, device);
+  EXPECT_EQ(skipped.status, RecordStatus::kSkipped);
+  EXPECT_THAT(skipped.message, HasSubstr("its 2 buffer sets of 999 bytes"));
+  EXPECT_TRUE(script_.launched.empty());
+
+  script_.slots = 3;
+  EXPECT_EQ(measured(cold, device).status, RecordStatus::kOk);
+  script_.slots = 1;
+  cold.info.conditions.cache = Cache::kWarm;
+  EXPECT_EQ(measured(cold, device).status, RecordStatus::kOk);
 }
 
 }  // namespace

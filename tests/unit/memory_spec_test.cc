@@ -6,6 +6,7 @@
 #include <set>
 
 #include "bench/memory/integrity_spec.h"
+#include "bench/memory/l2_spec.h"
 #include "bench/memory/latency_spec.h"
 #include "bench/memory/spec.h"
 #include "bench/runner/plan.h"
@@ -14,6 +15,22 @@
 
 namespace assay {
 namespace {
+
+using Refusals = std::vector<std::pair<const char*, const char*>>;  // ids, and words of the reason
+
+template <class Parse>
+void expect_refused(const Parse& parse, const Refusals& refusals) {
+  for (const auto& [id, why] : refusals) {
+    try {
+      (void)parse(id);
+      ADD_FAILURE() << id << " was taken";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::kUsage);
+      EXPECT_NE(std::string(error.what()).find(why), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find(id), std::string::npos) << error.what();
+    }
+  }
+}
 
 MemorySpec spec_of(const char* id) { return parse_memory_id(id).value(); }
 
@@ -66,7 +83,7 @@ TEST(MemorySpec, TakesElementsOneByOneWhereVectorsCannotLie) {
 }
 
 TEST(MemorySpec, RefusesWhatCannotBeAndSaysWhy) {
-  const std::pair<const char*, const char*> wrong[] = {
+  const Refusals wrong = {
       {"memory/nstream/4GiB/burst", "no operation 'nstream'; there are: read write copy"},
       {"memory/copy/4GiB", "expected memory/<op>/<size>"},
       {"memory/copy/4GiB/burst/cold", "expected memory/<op>/<size>"},
@@ -94,16 +111,7 @@ TEST(MemorySpec, RefusesWhatCannotBeAndSaysWhy) {
       {"memory/copy/4GiB+stride=-2/burst", "expected stride=N"},
       {"memory/copy/4GiB+stride=2+random/burst", "exclude each other"},
       {"memory/copy/4GiB+random+fp64/burst", "write it memory/copy/4GiB+fp64+random/burst"}};
-  for (const auto& [id, why] : wrong) {
-    try {
-      (void)parse_memory_id(id);
-      ADD_FAILURE() << id << " was taken";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::kUsage);
-      EXPECT_NE(std::string(error.what()).find(why), std::string::npos) << error.what();
-      EXPECT_NE(std::string(error.what()).find(id), std::string::npos) << error.what();
-    }
-  }
+  expect_refused(parse_memory_id, wrong);
   EXPECT_FALSE(parse_memory_id("gemm/bf16/256x256x256/burst"));
 }
 
@@ -156,7 +164,7 @@ TEST(LatencySpec, GoesRoundWarmAndNeverTwiceCold) {
 }
 
 TEST(LatencySpec, RefusesWhatCannotBeAndSaysWhy) {
-  const std::pair<const char*, const char*> wrong[] = {
+  const Refusals wrong = {
       {"memory/latency/0B/burst/warm", "0 bytes: expected a multiple of 2048"},
       {"memory/latency/1000B/burst/warm", "1000 bytes: expected a multiple of 2048"},
       {"memory/latency/16KiB/burst", "a cold chase needs 1MiB or more"},
@@ -164,15 +172,28 @@ TEST(LatencySpec, RefusesWhatCannotBeAndSaysWhy) {
       {"memory/latency/1GiB+fp64/burst", "expected a size"},
       {"memory/latency/1GiB/warm", "expected burst or sustained"},
       {"memory/latency/1GiB/burst/cold", "expected memory/latency/<size>"}};
-  for (const auto& [id, why] : wrong) {
-    try {
-      (void)parse_latency_id(id);
-      ADD_FAILURE() << id << " was taken";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::kUsage);
-      EXPECT_NE(std::string(error.what()).find(why), std::string::npos) << error.what();
-    }
-  }
+  expect_refused(parse_latency_id, wrong);
+}
+
+TEST(L2Spec, IsASizeThatIsReadAgainAndAgain) {
+  const auto spec = parse_l2_id("memory/l2_read/24MiB/burst/warm");
+  ASSERT_TRUE(spec);
+  EXPECT_EQ(spec->bytes, std::int64_t{24} << 20);
+  EXPECT_EQ(id_of(*spec), "memory/l2_read/24MiB/burst/warm");
+  EXPECT_FALSE(parse_memory_id("memory/l2_read/24MiB/burst/warm"));
+  EXPECT_FALSE(parse_l2_id("memory/read/24MiB/burst/warm"));
+}
+
+TEST(L2Spec, RefusesWhatCannotBeAndSaysWhy) {
+  expect_refused(
+      parse_l2_id,
+      {{"memory/l2_read/24MiB/burst", "expected memory/l2_read/<size>"},
+       {"memory/l2_read/24MiB/burst/cold", "expected memory/l2_read/<size>"},
+       {"memory/l2_read/24MB/burst/warm", "expected a size"},
+       {"memory/l2_read/24MiB/fast/warm", "expected burst or sustained"},
+       {"memory/l2_read/0B/burst/warm", "0 bytes: expected a multiple of 16"},
+       {"memory/l2_read/1000B/burst/warm", "1000 bytes: expected a multiple of 16"},
+       {"memory/l2_read/1024KiB/burst/warm", "write it memory/l2_read/1MiB/burst/warm"}});
 }
 
 TEST(IntegritySpec, TestsAShareOrASize) {
@@ -193,7 +214,7 @@ TEST(IntegritySpec, TestsAShareOrASize) {
 }
 
 TEST(IntegritySpec, RefusesWhatCannotBeAndSaysWhy) {
-  const std::pair<const char*, const char*> wrong[] = {
+  const Refusals wrong = {
       {"memory/integrity/0pct/burst", "expected 1pct to 99pct"},
       {"memory/integrity/100pct/burst", "expected 1pct to 99pct"},
       {"memory/integrity/090pct/burst", "write it memory/integrity/90pct/burst"},
@@ -204,15 +225,7 @@ TEST(IntegritySpec, RefusesWhatCannotBeAndSaysWhy) {
       {"memory/integrity/2147483649B/burst", "a multiple of 16"},
       {"memory/integrity/90pct/warm", "expected burst or sustained"},
       {"memory/integrity/90pct/burst/warm", "expected memory/integrity/"}};
-  for (const auto& [id, why] : wrong) {
-    try {
-      (void)parse_integrity_id(id);
-      ADD_FAILURE() << id << " was taken";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::kUsage);
-      EXPECT_NE(std::string(error.what()).find(why), std::string::npos) << error.what();
-    }
-  }
+  expect_refused(parse_integrity_id, wrong);
 }
 
 TEST(RandomOrder, TakesEachPlaceOnceAndNotInTurn) {

@@ -25,22 +25,11 @@ void ChaseCase::launch(int slot) {
 
 Verification ChaseCase::verify(int slot, int) {
   const Chain& chain = chains_[static_cast<std::size_t>(slot)];
-  std::uint64_t end = 0;
-  check_cuda(cudaMemcpyAsync(&end, chain.end.data(), sizeof(end), cudaMemcpyDeviceToHost, stream()),
-             "cudaMemcpyAsync");
-  check_cuda(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
+  const auto end = read_back<std::uint64_t>(chain.end.data(), stream());
   const std::uint64_t expected = chase_node(chain.nodes, order_(chain.place));
-  Verification verification;
-  verification.method = "exact: the node where the last chase has to end; unit: wrong ends";
-  verification.error = end == expected ? 0 : 1;
-  verification.tolerance = 0;
-  verification.status =
-      end == expected ? VerificationStatus::kVerified : VerificationStatus::kWrong;
-  if (end != expected) {
-    verification.detail =
-        fmt::format("chase of buffer set {} ended at {:#x}, expected {:#x}", slot, end, expected);
-  }
-  return verification;
+  return exact_verification(
+      "exact: the node where the last chase has to end; unit: wrong ends", end == expected ? 0 : 1,
+      fmt::format("chase of buffer set {} ended at {:#x}, expected {:#x}", slot, end, expected));
 }
 
 }  // namespace assay

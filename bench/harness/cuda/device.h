@@ -39,6 +39,7 @@ class CudaFamily : public Family {
   [[nodiscard]] Json versions() const override { return cuda_versions(); }
   [[nodiscard]] Timer& timer() override { return timer_; }
   [[nodiscard]] Sensor& sensor() override { return *sensor_; }
+  [[nodiscard]] std::int64_t cache_bytes() const override { return device_.l2_bytes; }
   [[nodiscard]] std::optional<double> max_clock_mhz() const override {
     return device_.max_clock_mhz;
   }

@@ -90,4 +90,14 @@ class DeviceBuffer {
   std::int64_t bytes_ = 0;
 };
 
+// What the device holds there once all that was queued on the stream has ended.
+template <class T>
+[[nodiscard]] T read_back(const void* from, cudaStream_t stream) {
+  T value{};
+  check_cuda(cudaMemcpyAsync(&value, from, sizeof(value), cudaMemcpyDeviceToHost, stream),
+             "cudaMemcpyAsync");
+  check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  return value;
+}
+
 }  // namespace assay
