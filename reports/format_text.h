@@ -48,15 +48,6 @@ namespace assay {
   return unit == "TFLOPS" ? "TF/s" : std::string(unit);
 }
 
-// "8192x8192x8192" -> "8192^3"; anything else as it is.
-[[nodiscard]] inline std::string short_shape(const std::string& shape) {
-  const std::vector<std::string> sides = split(shape, 'x');
-  const bool digits = std::all_of(sides.front().begin(), sides.front().end(),
-                                  [](unsigned char c) { return c >= '0' && c <= '9'; });
-  if (!digits || sides.size() != 3 || sides[0] != sides[1] || sides[1] != sides[2]) return shape;
-  return sides[0] + "^3";
-}
-
 // "fp8_e4m3" -> "FP8 E4M3".
 [[nodiscard]] inline std::string precision_title(std::string precision) {
   for (char& c : precision) {
@@ -65,30 +56,8 @@ namespace assay {
   return precision;
 }
 
-// A case for the eye. Different ids of one family never share a title.
-[[nodiscard]] inline std::string case_title(std::string_view id) {
-  std::vector<std::string> parts = split(id, '/');
-  if (parts.size() < 3) return std::string(id);
-  const std::string family = parts.front();
-  parts.erase(parts.begin());
-  if (family == "gemm") {
-    if (parts.front() == "ceiling") {
-      parts = {precision_title(parts[1]), "ceiling", parts.back()};
-    } else {
-      parts.front() = parts.front() == "linear_fp8" ? "FP8 linear" : precision_title(parts.front());
-      std::vector<std::string> shape = split(parts[1], '+');
-      shape.front() = short_shape(shape.front());
-      parts[1] = join(shape, " ");
-    }
-  } else if (family == "memory") {
-    parts.insert(parts.begin(), "DRAM");
-    // Memory does not depend on the power condition: burst is what everybody means.
-    parts.erase(std::remove(parts.begin(), parts.end(), "burst"), parts.end());
-  } else {
-    return std::string(id);
-  }
-  return join(parts, " ");
-}
+// A case for the eye; different ids never share a title. As it is where nothing is known of it.
+[[nodiscard]] std::string case_title(std::string_view id);
 
 // "669 TF/s, floor 620".
 [[nodiscard]] inline std::string against_floor(const Metric& metric, double floor) {

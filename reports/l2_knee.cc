@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 
+#include "reports/statistics.h"
 #include "reports/text.h"
 
 namespace assay {
@@ -17,6 +18,9 @@ namespace {
 constexpr double kPlateau = 0.05;
 // A cache that is not faster than this is none that a knee can be seen of.
 constexpr double kFaster = 1.25;
+
+// Of the plateau: below it, the cache no longer holds the whole buffer.
+constexpr double kEdge = 0.9;
 
 using Curve = std::map<std::int64_t, double>;  // GB/s by bytes
 
@@ -36,12 +40,20 @@ bool differ(const Curve::value_type& a, const Curve::value_type& b) {
   return std::fabs(a.second / b.second - 1) > kPlateau;
 }
 
+// The median of the sizes that are read faster than that.
+double plateau_of(const Curve& curve, double half) {
+  std::vector<double> fast;
+  for (const auto& [bytes, gb_per_s] : curve) {
+    if (gb_per_s >= half) fast.push_back(gb_per_s);
+  }
+  return median(fast);
+}
+
 L2Knee knee_of(const Curve& curve) {
   L2Knee knee;
   const auto fastest = std::ranges::max_element(curve, {}, &Curve::value_type::second);
   const auto largest = std::prev(curve.end());
   const auto before = std::prev(largest);
-  knee.l2_gb_per_s = fastest->second;
   knee.dram_gb_per_s = largest->second;
   if (!(fastest->second >= kFaster * largest->second)) {
     knee.reason = fmt::format("no size is read {} times as fast as the largest", kFaster);
@@ -54,11 +66,12 @@ L2Knee knee_of(const Curve& curve) {
   }
   if (!knee.reason.empty()) return knee;
 
-  const double half = (fastest->second + largest->second) / 2;
+  knee.l2_gb_per_s = plateau_of(curve, (fastest->second + largest->second) / 2);
+  const double edge = kEdge * *knee.l2_gb_per_s;
   auto above = largest;
-  while (above->second < half) --above;
+  while (above->second < edge) --above;
   const auto below = std::next(above);
-  const double share = (above->second - half) / (above->second - below->second);
+  const double share = (above->second - edge) / (above->second - below->second);
   const auto low = static_cast<double>(above->first);
   const auto high = static_cast<double>(below->first);
   knee.bytes = low * std::pow(high / low, share);

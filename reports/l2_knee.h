@@ -7,9 +7,11 @@
 //
 //   for (const L2Knee& knee : l2_knees(report.records)) ...   // knee.bytes: 4.6e7
 //
-// The L2's plateau is the highest bandwidth of any size, memory's that of the largest size. The
-// knee is where bandwidth falls through their mean for the last time, interpolated between the two
-// sizes round it over the logarithm of the size.
+// Memory's plateau is the bandwidth of the largest size; the L2's is the median of the sizes that
+// are nearer to the fastest than to memory. The knee is where bandwidth falls below nine tenths of
+// the L2's for the last time, interpolated between the two sizes round it over the logarithm of the
+// size. (Half-way down would be too far: of a buffer that is somewhat larger than the cache, a good
+// part still comes from it.)
 #pragma once
 
 #include <cstdint>

@@ -154,10 +154,6 @@ Limit limit_of(const Report& report, const Record& record, const Metric& metric)
     limit.reason = "no limit is known for the L2";
     return limit;
   }
-  if (record.work.loads > 0) {
-    limit.reason = "no limit is known for a latency";
-    return limit;
-  }
   if (pipe == "c2c") {
     limit.reason = "no limit is known for NVLink-C2C";
     return limit;

@@ -70,12 +70,11 @@ std::vector<std::string> l2_knee_lines(const Report& report) {
     const GpuInventory* gpu = find_gpu(report, knee.uuid);
     std::string line = gpu != nullptr && report.l2_knees.size() > 1 ? name_of(*gpu) + ": " : "";
     if (knee.bytes) {
-      line += fmt::format(
-          "{:.1f} MB: reads fall half-way from {} to {} GB/s between {:.1f} and "
-          "{:.1f} MB",
-          *knee.bytes / 1e6, figure(*knee.l2_gb_per_s), figure(*knee.dram_gb_per_s),
-          static_cast<double>(*knee.above_bytes) / 1e6,
-          static_cast<double>(*knee.below_bytes) / 1e6);
+      line +=
+          fmt::format("{:.1f} MB: up to there {} GB/s, of memory {}; between {:.1f} and {:.1f} MB",
+                      *knee.bytes / 1e6, figure(*knee.l2_gb_per_s), figure(*knee.dram_gb_per_s),
+                      static_cast<double>(*knee.above_bytes) / 1e6,
+                      static_cast<double>(*knee.below_bytes) / 1e6);
     } else {
       line += "not found: " + knee.reason;
     }

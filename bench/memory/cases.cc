@@ -97,10 +97,9 @@ std::vector<CaseEntry> memory_cases(const CudaDevice& device, cudaStream_t strea
           *memory_case(fmt::format("memory/{}/4GiB{}/burst", op, width), device, stream));
     }
   }
-  for (const char* const id : {"memory/read/24MiB/burst", "memory/read/24MiB/burst/warm",
-                               "memory/l2_read/24MiB/burst/warm", "memory/latency/16KiB/burst/warm",
-                               "memory/latency/8MiB/burst/warm", "memory/latency/4GiB/burst",
-                               "memory/integrity/90pct/burst"}) {
+  for (const char* const id : {"memory/read/24MiB/burst", "memory/l2_read/24MiB/burst/warm",
+                               "memory/latency/16KiB/burst/warm", "memory/latency/8MiB/burst/warm",
+                               "memory/latency/4GiB/burst", "memory/integrity/90pct/burst"}) {
     entries.push_back(*memory_case(id, device, stream));
   }
   return entries;

@@ -136,9 +136,9 @@ TEST(MemorySpec, MakesEveryCaseOfTheShippedSuites) {
       for (const std::string& id : process.cases) {
         if (!id.starts_with("memory/")) continue;
         ++cases;
-        EXPECT_NO_THROW(
-            EXPECT_TRUE(parse_memory_id(id) || parse_latency_id(id) || parse_integrity_id(id))
-            << id)
+        EXPECT_NO_THROW(EXPECT_TRUE(parse_memory_id(id) || parse_latency_id(id) ||
+                                    parse_integrity_id(id) || parse_l2_id(id))
+                        << id)
             << id;
       }
     }

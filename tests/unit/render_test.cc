@@ -347,7 +347,18 @@ TEST(FormatText, Titles) {
             "FP8 linear 64x1024x1024 cast burst");
   EXPECT_EQ(case_title("memory/copy/4GiB/burst"), "DRAM copy 4GiB");
   EXPECT_EQ(case_title("memory/copy/4GiB/burst/alone"), "DRAM copy 4GiB alone");
-  EXPECT_EQ(case_title("links/h2d/0/burst"), "links/h2d/0/burst");
+  EXPECT_EQ(case_title("memory/dot/4GiB+fp64/burst"), "DRAM dot 4GiB fp64");
+  EXPECT_EQ(case_title("memory/read/24MiB/burst/warm"), "memory read 24MiB warm");
+  EXPECT_EQ(case_title("memory/l2_read/24MiB/burst/warm"), "L2 read 24MiB");
+  EXPECT_EQ(case_title("memory/latency/16KiB/burst/warm"), "memory latency 16KiB warm");
+  EXPECT_EQ(case_title("memory/integrity/90pct/burst"), "memory integrity 90pct");
+  EXPECT_EQ(case_title("links/h2d/512MiB+pageable+far/burst"),
+            "host to device 512MiB pageable far");
+  EXPECT_EQ(case_title("links/both/512MiB+sm/burst/alone"), "host, both ways 512MiB sm alone");
+  EXPECT_EQ(case_title("links/latency/zerocopy+far/burst"), "latency zero-copy read far");
+  EXPECT_EQ(case_title("links/p2p_write/512MiB+sm+to=3/burst"), "peer write 512MiB sm GPU 3");
+  EXPECT_EQ(case_title("links/latency/p2p+to=12/burst"), "latency peer GPU 12");
+  EXPECT_EQ(case_title("conv/fprop/0/burst"), "conv/fprop/0/burst");
   EXPECT_EQ(case_title("gemm"), "gemm");
   EXPECT_EQ(case_title(""), "");
 }
