@@ -146,6 +146,22 @@ void judge_measured(const Report& report, const Target& target, const StagePlan&
   }
 }
 
+// GPUs may share what lies between them and the host. A row over the link that failed while all of
+// them were busy, and reaches the floor while the others are idle, is not the GPU's nor its link's.
+void pass_if_shared(const Report& report, const Target& target, Record& record) {
+  if (record.judged.status != JudgedStatus::kFail || !is_pcie(record.work.pipe)) return;
+  const Record* alone = find_record(report, record.id + kAloneSuffix, record.device.uuid);
+  const Metric* metric = alone == nullptr ? nullptr : primary_metric(*alone);
+  if (metric == nullptr || !unfit(*alone, target, metric).empty()) return;
+  const Oriented once = oriented(*metric, target.floor);
+  if (std::ranges::any_of(once.values, [&](double value) { return value < once.floor; })) return;
+  record.judged.status = JudgedStatus::kPass;
+  record.judged.reason.clear();
+  record.judged.warnings.push_back(
+      fmt::format("{} while all GPUs were busy, {} alone: they share what joins them to the host",
+                  against_floor(*primary_metric(record), target.floor), figure(metric->value)));
+}
+
 std::string why_info(const Report& report, const Record& record) {
   if (record.device.is_host()) return "host: for information only";
   if (in_mig_mode(report, record.device.uuid)) return "MIG mode: whole-card targets do not apply";
@@ -179,6 +195,7 @@ void judge_record(const Report& report, const StagePlan& plan, Record& record) {
   record.judged.provisional = target->provisional();
   if (record.status == RecordStatus::kOk) {
     judge_measured(report, *target, plan, record);
+    pass_if_shared(report, *target, record);
     if (const Metric* metric = primary_metric(record)) warn_about_spread(record, *metric, *target);
     return;
   }

@@ -45,7 +45,7 @@ class Node(unittest.TestCase):
         self.bin = self.dir / "bin"
         self.bin.mkdir()
         shutil.copy(BIN / "assay", self.bin)
-        for family in ("gemm", "memory", "host"):
+        for family in ("gemm", "memory", "links", "host"):
             shutil.copy(BIN / "fake-family", self.bin / f"assay-{family}")
         # Hides the real NVML of a GPU machine: the loader stops at a library that it cannot read.
         (self.dir / "libnvidia-ml.so.1").write_text("")
@@ -116,10 +116,10 @@ class Node(unittest.TestCase):
 
 class Verdicts(Node):
     def test_a_sound_card_passes(self):
-        self.expect(self.run_assay("accept"), 0, "PASS", "7 of 7 measurements")
+        self.expect(self.run_assay("accept"), 0, "PASS", "9 of 9 measurements")
         report = self.report()["assay"]
         self.assertTrue(report["complete"])
-        self.assertEqual(report["plan"]["m"], 7)
+        self.assertEqual(report["plan"]["m"], 9)
         self.assertEqual(self.record(BF16)["runs"], 5)
         self.assertEqual(len(self.record(BF16)["metrics"]["tflops"]["conditioning"]), 1)
         self.assertEqual(self.record(BF16)["device"]["sku"], "h200-sxm")
@@ -132,7 +132,7 @@ class Verdicts(Node):
 
     def test_eight_cards_at_once(self):
         self.expect(self.run_assay("accept", gpus=8), 0, "8 of 8 GPUs")
-        self.assertEqual(self.report()["assay"]["plan"]["m"], 56)
+        self.assertEqual(self.report()["assay"]["plan"]["m"], 72)
 
     def test_a_slow_card_fails_after_stage_2_with_its_serial(self):
         result = self.run_assay("accept", fault=f"slow:{BF16}")
@@ -202,7 +202,7 @@ class ManyGpus(Node):
         self.assertEqual(record["conditions"]["peers"], "alone")
         self.assertEqual(record["judged"]["status"], "info")
         plan = self.report()["assay"]["plan"]
-        self.assertEqual(plan["m"], 28)
+        self.assertEqual(plan["m"], 36)
         self.assertFalse([i for i in plan["gate_ids"] if "alone" in i])
         self.assertEqual(self.run_assay("judge", "out/report.json").returncode, 1)
 

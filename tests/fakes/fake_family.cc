@@ -121,6 +121,7 @@ double monotonic_s() {
 
 // "gemm/fp8_e4m3/..." -> "fp8"; FP64 runs on the tensor cores.
 std::string pipe_of(const std::string& id) {
+  if (id.starts_with("links/")) return assay::kPcie.data();
   if (!id.starts_with("gemm/")) return id.starts_with("host/") ? "host_memory" : "dram";
   const std::string pipe = id.substr(5, id.find_first_of("/_", 5) - 5);
   return pipe == "fp64" ? "fp64_tc" : pipe;
@@ -135,7 +136,8 @@ double rate_of(const std::string& pipe) {
   if (pipe == "tf32") return 350e12;
   if (pipe == "fp32") return 51e12;
   // Between the floors of all memory rows and 1.05 of the best known copy.
-  return pipe == "dram" ? 4500e9 : 100e9;
+  if (pipe == "dram") return 4500e9;
+  return pipe == assay::kPcie ? 55e9 : 100e9;
 }
 
 // Of matrix products: as the harness has it after a search, or with the file of stored choices.
@@ -161,7 +163,7 @@ RunRecord record_of(const std::string& id, const Options& options, const Fault& 
   record.started = assay::utc_now();
   record.conditions = assay::conditions_of_id(record.id);
   record.work.pipe = pipe_of(id);
-  const bool memory = record.work.pipe == "dram" || record.work.pipe == "host_memory";
+  const bool memory = !id.starts_with("gemm/");
   (memory ? record.work.bytes : record.work.operations) = 1e12;
   double seconds = 1e12 / rate_of(record.work.pipe) * (1 + 0.001 * (options.round % 3));
   if (fault.hits("slow", id) || (fault.hits("crowded", id) && !options.alone)) seconds *= 1.25;
@@ -175,6 +177,8 @@ RunRecord record_of(const std::string& id, const Options& options, const Fault& 
   record.idle_s = record.conditions.power == assay::Power::kBurst ? 0.25 : 0;
   record.telemetry.samples = 3;
   record.telemetry.sm_clock_mhz = assay::Range{1500, 1500, 1500};
+  record.telemetry.pcie_generation = assay::Range{5, 5, 5};
+  record.telemetry.pcie_width = assay::Range{16, 16, 16};
   record.telemetry.event_reasons = {{"sw_power_cap", 1}};
   record.verification.status = assay::VerificationStatus::kVerified;
   record.verification.method = "fake";

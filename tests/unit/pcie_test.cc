@@ -141,5 +141,30 @@ TEST(Pcie, ASlowLinkExplainsNoOtherRow) {
   EXPECT_THAT(fault_of(report, "PRF-01")->evidence, testing::ElementsAre(kBf16));
 }
 
+TEST(Pcie, WhatIsSlowWithAllGpusAndSoundAloneIsSharedAndPasses) {
+  Report report = with_link(kSlow);
+  Record alone = report.records.back();
+  alone.id += kAloneSuffix;
+  alone.conditions.peers = Peers::kAlone;
+  alone.metrics.at("gb_per_s").value = 55.3;
+  alone.metrics.at("gb_per_s").values = {55.3};
+  report.records.push_back(alone);
+  judge(report);
+  const Record& row = report.records.at(report.records.size() - 2);
+  EXPECT_EQ(row.judged.status, JudgedStatus::kPass) << row.judged.reason;
+  EXPECT_THAT(row.judged.warnings,
+              testing::Contains(HasSubstr("while all GPUs were busy, 55.3 alone")));
+  EXPECT_FALSE(
+      std::ranges::any_of(report.faults, [](const Fault& f) { return f.code == "PCI-03"; }));
+
+  report.records.back().metrics.at("gb_per_s").values = {31};
+  judge(report);
+  EXPECT_EQ(row.judged.status, JudgedStatus::kFail) << "slow alone, too";
+  report.records.back().metrics.at("gb_per_s").values = {55.3};
+  report.records.back().verification.status = VerificationStatus::kWrong;
+  judge(report);
+  EXPECT_EQ(row.judged.status, JudgedStatus::kFail) << "a wrong result proves nothing";
+}
+
 }  // namespace
 }  // namespace assay

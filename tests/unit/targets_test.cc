@@ -213,9 +213,10 @@ TEST(ShippedTargets, LoadAreSoundAndProvisional) {
     for (const Target& target : set.targets) {
       EXPECT_TRUE(target.provisional()) << set.sku << " " << target.id;
       EXPECT_TRUE(has_fp8 || target.pipe != "fp8") << set.sku;
-      const std::string dtype = target.id.starts_with("gemm/")    ? target.id.substr(5)
-                                : target.id.starts_with("links/") ? "pcie"
-                                                                  : "dram";
+      const std::string dtype = target.id.starts_with("gemm/")         ? target.id.substr(5)
+                                : target.id.starts_with("links/both/") ? "pcie_both"
+                                : target.id.starts_with("links/")      ? "pcie"
+                                                                       : "dram";
       const bool is_fp64 = dtype.starts_with("fp64/");  // a product runs on the tensor cores
       EXPECT_TRUE(is_fp64 ? target.pipe == "fp64_tc" : dtype.starts_with(target.pipe))
           << set.sku << " " << target.id;
