@@ -8,8 +8,7 @@
 namespace assay {
 namespace {
 
-constexpr int kThreads = 256;  // of what stores tensors
-constexpr int kReductionThreads = 512;
+constexpr int kThreads = kMapThreads;  // of the checks, too
 constexpr int kLoads = 4;  // a thread and tensor of the reductions
 static_assert(kReductionThreads * kLoads == kReductionAccesses);
 

@@ -43,6 +43,9 @@ enum class StreamOp { kRead, kWrite, kCopy, kScale, kAdd, kTriad, kDot };
 }
 
 inline constexpr int kVectorBytes = 16;
+// Of a block: what stores tensors, what sums.
+inline constexpr int kMapThreads = 256;
+inline constexpr int kReductionThreads = 512;
 // Accesses to each tensor of a block of the reductions, four a thread.
 inline constexpr std::int64_t kReductionAccesses = 2048;
 

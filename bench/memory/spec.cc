@@ -161,7 +161,8 @@ Json parameters_of(const MemorySpec& spec) {
   const int access_bytes = spec.shape().access_bytes();
   Json fields = {{"operation", op_name(spec.op)},
                  {"tensor_bytes", spec.tensor_bytes},
-                 {"bytes_per_thread", access_bytes * (is_reduction(spec.op) ? 4 : 1)}};
+                 {"bytes_per_thread", access_bytes * (is_reduction(spec.op) ? 4 : 1)},
+                 {"threads_per_block", is_reduction(spec.op) ? kReductionThreads : kMapThreads}};
   if (spec.fp64) fields["element_bytes"] = 8;
   if (access_bytes != kVectorBytes) fields["access_bytes"] = access_bytes;
   if (spec.offset != 0) fields["offset_bytes"] = spec.offset;

@@ -7,8 +7,8 @@
   results.py ASSAY --write    writes it anew
 
 report.json: judged again by ASSAY; one of suite `timing` also gives run-to-run deviations.
-peer_ab.json: `assay ab` against another program. peer*.json otherwise: tests/peers/gemm.py, one
-sitting a file.
+peer_ab.json: `assay ab` against another program. peer*.json otherwise: tests/peers/, one sitting
+a file.
 timer.json: tests/device/profiler_test.py --write. accepts.jsonl: a line for each `accept` on a
 sound card, {"date", "revision", "card", "verdict", "duration_s"}."""
 
@@ -104,19 +104,19 @@ def peers(path):
     for row in result["rows"]:
         each = [ours / theirs for ours, theirs in zip(row["ours"], row["theirs"], strict=True)]
         middle = statistics.median(each)
-        ratios.setdefault(row["dtype"], []).append(middle)
+        ratios.setdefault(row.get("group") or row["dtype"], []).append(middle)
         rows.append([f"`{row['id']}`", f"{statistics.median(row['ours']):.1f}",
                      f"{statistics.median(row['theirs']):.1f}", f"{middle:.3f}",
                      f"{min(each):.3f} .. {max(each):.3f}", "BELOW" if max(each) < 0.99 else ""])
-    means = [[dtype, str(len(values)), f"{statistics.geometric_mean(values):.3f}"]
-             for dtype, values in ratios.items()]
+    means = [[group, str(len(values)), f"{statistics.geometric_mean(values):.3f}"]
+             for group, values in ratios.items()]
     every = [value for values in ratios.values() for value in values]
     means.append(["all", str(len(every)), f"{statistics.geometric_mean(every):.3f}"])
     return (f"\n## {title_of(path)}: beside {result['peer']}, {result['condition']}\n\n{result['rounds']} "
             f"interleaved rounds, one process a side and round; {result['unit']}, medians; the ratio is ours "
             "over theirs, round by round.\n\n"
             + table(["row", "ours", "theirs", "ratio", "rounds", ""], rows)
-            + "\n" + table(["data type", "rows", "geometric mean of the ratios"], means))
+            + "\n" + table([result.get("groups", "data type"), "rows", "geometric mean of the ratios"], means))
 
 
 def accepts(path):

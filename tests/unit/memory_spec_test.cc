@@ -117,8 +117,11 @@ TEST(MemorySpec, RefusesWhatCannotBeAndSaysWhy) {
 
 TEST(MemorySpec, ParametersSayWhatTheIdSaysAndHowItIsDone) {
   const Json plain = parameters_of(spec_of("memory/read/4GiB/burst"));
-  EXPECT_EQ(plain,
-            Json({{"operation", "read"}, {"tensor_bytes", 4LL << 30}, {"bytes_per_thread", 64}}));
+  EXPECT_EQ(plain, Json({{"operation", "read"},
+                         {"tensor_bytes", 4LL << 30},
+                         {"bytes_per_thread", 64},
+                         {"threads_per_block", 512}}));
+  EXPECT_EQ(parameters_of(spec_of("memory/copy/4GiB/burst")).at("threads_per_block"), 256);
   const Json fields = parameters_of(spec_of("memory/copy/1GiB+fp64+offset=8+stride=4/burst"));
   EXPECT_EQ(fields.at("bytes_per_thread"), 8);
   EXPECT_EQ(fields.at("access_bytes"), 8);
