@@ -158,6 +158,10 @@ Limit limit_of(const Report& report, const Record& record, const Metric& metric)
     limit.reason = "no limit is known for NVLink-C2C";
     return limit;
   }
+  if (is_peer(pipe)) {
+    limit.reason = "no limit is known for a link between GPUs";
+    return limit;
+  }
   const GpuSpec* spec = spec_of(report, record);
   if (spec == nullptr) {
     limit.reason = fmt::format("no data for \"{}\" in configs/gpus", record.device.name);

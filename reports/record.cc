@@ -9,7 +9,7 @@ std::string condition_suffix(const Conditions& conditions) {
   std::string suffix = to_string(conditions.power);
   if (conditions.cache != defaults.cache) suffix += "/" + to_string(conditions.cache);
   if (conditions.clocks != defaults.clocks) suffix += "/" + to_string(conditions.clocks);
-  if (conditions.peers != defaults.peers) suffix += "/" + to_string(conditions.peers);
+  if (conditions.peers == Peers::kAlone) suffix += "/" + to_string(conditions.peers);
   return suffix;
 }
 

@@ -54,10 +54,14 @@ enum class Clocks { kFree, kLocked };
 constexpr std::array<EnumName<Clocks>, 2> enum_names(Clocks) {
   return {{{Clocks::kFree, "free"}, {Clocks::kLocked, "locked"}}};
 }
-// kNode: all GPUs under test are loaded at once (on a node of one GPU, that one).
-enum class Peers { kNode, kAlone };
-constexpr std::array<EnumName<Peers>, 2> enum_names(Peers) {
-  return {{{Peers::kNode, "node"}, {Peers::kAlone, "alone"}}};
+// kNode: all GPUs under test are loaded at once (on a node of one GPU, that one). kAlone: one that
+// was slow among the others, once more without them; its id ends in kAloneSuffix. kPair: the two
+// ends of a link between GPUs, the others idle. That is how such a link is always run, so that
+// it is not kAlone, which would make its only row look like a second one; and since the id names
+// the peer, it has no suffix that says so again.
+enum class Peers { kNode, kAlone, kPair };
+constexpr std::array<EnumName<Peers>, 3> enum_names(Peers) {
+  return {{{Peers::kNode, "node"}, {Peers::kAlone, "alone"}, {Peers::kPair, "pair"}}};
 }
 
 struct Conditions {
@@ -80,7 +84,8 @@ struct Conditions {
 // What the id of a case ends in that runs on an otherwise idle node.
 inline constexpr const char* kAloneSuffix = "/alone";
 
-// "sustained", "burst/warm", "burst/alone": the power condition, then each that is not the default.
+// "sustained", "burst/warm", "burst/alone": the power condition, then each that is not the default
+// and that nothing else in the id says (kPair).
 [[nodiscard]] std::string condition_suffix(const Conditions& conditions);
 
 // The link between host and GPU as a pipe, one way and both ways at once.
@@ -90,9 +95,17 @@ inline constexpr std::string_view kPcieBoth = "pcie_both";
   return pipe == kPcie || pipe == kPcieBoth;
 }
 
+// That between two GPUs, likewise: NVLink or PCIe.
+inline constexpr std::string_view kPeer = "peer";
+inline constexpr std::string_view kPeerBoth = "peer_both";
+[[nodiscard]] constexpr bool is_peer(std::string_view pipe) {
+  return pipe == kPeer || pipe == kPeerBoth;
+}
+
 // What one operation does, and the unit of the machine that bounds it: a compute pipe of
 // configs/gpus ("fp32", "tf32", "bf16", "fp8", ...), "dram", "l2", "host_memory", or the link to
-// the host: "pcie" one way, "pcie_both" both ways at once, "c2c" where it is not PCIe.
+// the host: "pcie" one way, "pcie_both" both ways at once, "c2c" where it is not PCIe; or the link
+// to another GPU: "peer" and "peer_both".
 // Compute pipes are rated by `operations`, the others by `bytes`, and what counts `loads` by the
 // time of one.
 struct Work {

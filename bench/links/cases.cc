@@ -14,14 +14,26 @@
 namespace assay {
 namespace {
 
-constexpr std::array<const char*, 14> kListed = {
-    "links/h2d/512MiB/burst",          "links/d2h/512MiB/burst",
-    "links/both/512MiB/burst",         "links/h2d/512MiB+sm/burst",
-    "links/d2h/512MiB+sm/burst",       "links/both/512MiB+sm/burst",
-    "links/h2d/512MiB+pageable/burst", "links/d2h/512MiB+pageable/burst",
-    "links/h2d/512MiB+far/burst",      "links/d2h/512MiB+far/burst",
-    "links/zerocopy/512MiB/burst",     "links/latency/h2d/burst",
-    "links/latency/d2h/burst",         "links/latency/zerocopy/burst"};
+constexpr std::array<const char*, 20> kListed = {"links/h2d/512MiB/burst",
+                                                 "links/d2h/512MiB/burst",
+                                                 "links/both/512MiB/burst",
+                                                 "links/h2d/512MiB+sm/burst",
+                                                 "links/d2h/512MiB+sm/burst",
+                                                 "links/both/512MiB+sm/burst",
+                                                 "links/h2d/512MiB+pageable/burst",
+                                                 "links/d2h/512MiB+pageable/burst",
+                                                 "links/h2d/512MiB+far/burst",
+                                                 "links/d2h/512MiB+far/burst",
+                                                 "links/zerocopy/512MiB/burst",
+                                                 "links/latency/h2d/burst",
+                                                 "links/latency/d2h/burst",
+                                                 "links/latency/zerocopy/burst",
+                                                 "links/p2p_write/512MiB+to=each/burst",
+                                                 "links/p2p_read/512MiB+to=each/burst",
+                                                 "links/p2p_both/512MiB+to=each/burst",
+                                                 "links/p2p_write/512MiB+sm+to=each/burst",
+                                                 "links/p2p_read/512MiB+sm+to=each/burst",
+                                                 "links/latency/p2p+to=each/burst"};
 
 const char* pipe_of(const LinkSpec& spec, const HostLink& link) {
   if (link.coherent) return "c2c";
@@ -51,11 +63,10 @@ CaseEntry entry_of(const LinkSpec& spec, const CudaDevice& device, const HostLin
   entry.info.parameters = parameters_of(spec);
   entry.info.parameters["gpu_numa_node"] = as_json(link.near.node);
   entry.info.parameters["host_numa_node"] = as_json(node);
-  const bool chases = spec.latency && spec.transfer == Transfer::kZeroCopy;
-  if (spec.latency) entry.info.work.loads = chases ? kChaseLoads : 1;
-  entry.info.work.bytes = chases ? 8.0 * kChaseLoads : spec.bytes_moved();
+  if (spec.latency) entry.info.work.loads = spec.chases() ? kChaseLoads : 1;
+  entry.info.work.bytes = spec.bytes_moved();
   entry.info.work.pipe = pipe_of(spec, link);
-  entry.info.data = {{"fill", chases ? "random cycle" : "32-bit counter pattern"},
+  entry.info.data = {{"fill", spec.chases() ? "random cycle" : "32-bit counter pattern"},
                      {"seed", kLinkSeed}};
   if (const std::string why = why_not(spec, device, link); !why.empty()) entry.skip = why;
   entry.make = [spec, device, node, stream]() -> std::unique_ptr<Case> {
@@ -90,16 +101,22 @@ HostLink find_host_link() {
 }
 
 std::vector<CaseEntry> link_cases(const CudaDevice& device, const HostLink& link,
-                                  cudaStream_t stream) {
+                                  const PeerGpus& peers, cudaStream_t stream) {
   std::vector<CaseEntry> entries;
-  for (const char* id : kListed) entries.push_back(*link_case(id, device, link, stream));
+  for (const char* id : kListed) {
+    for (const LinkSpec& spec : each_peer(*parse_link_id(id), peers)) {
+      entries.push_back(*link_case(id_of(spec), device, link, peers, stream));
+    }
+  }
   return entries;
 }
 
 std::optional<CaseEntry> link_case(const std::string& id, const CudaDevice& device,
-                                   const HostLink& link, cudaStream_t stream) {
+                                   const HostLink& link, const PeerGpus& peers,
+                                   cudaStream_t stream) {
   const std::optional<LinkSpec> spec = parse_link_id(id);
   if (!spec) return std::nullopt;
+  if (spec->to) return peer_case(*spec, device, peers, stream);
   return entry_of(*spec, device, link, stream);
 }
 

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The Assay authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Transfers between host and GPU, each checked on the side where it arrives, against the generator.
+// Transfers between host and GPU, and between GPUs (peers.h), each checked on the side where it
+// arrives, against the generator.
 //
 //   HostLink link = find_host_link();
-//   std::vector<CaseEntry> entries = link_cases(device, link, stream);
+//   std::vector<CaseEntry> entries = link_cases(device, link, find_peers(), stream);
 //
 // A copy of page-locked memory is asynchronous and timed behind the gate. One of pageable memory
 // synchronises by itself; its launch returns when it has ended, for the step timer (timer.h).
@@ -21,6 +22,7 @@
 
 #include "bench/harness/case.h"
 #include "bench/harness/cuda/device.h"
+#include "bench/links/peers.h"
 #include "bench/links/spec.h"
 #include "bench/node/numa.h"
 
@@ -38,9 +40,10 @@ struct HostLink {
 
 // The cases that a list names.
 [[nodiscard]] std::vector<CaseEntry> link_cases(const CudaDevice& device, const HostLink& link,
-                                                cudaStream_t stream);
+                                                const PeerGpus& peers, cudaStream_t stream);
 // Any case by its id; null for one of another family.
 [[nodiscard]] std::optional<CaseEntry> link_case(const std::string& id, const CudaDevice& device,
-                                                 const HostLink& link, cudaStream_t stream);
+                                                 const HostLink& link, const PeerGpus& peers,
+                                                 cudaStream_t stream);
 
 }  // namespace assay

@@ -15,18 +15,17 @@
 namespace assay {
 namespace {
 
-// A direction by the processors takes half of the 2048 threads that each of them holds.
-constexpr int kBlocksPerSm = 2;
 constexpr std::int64_t kAlignment = 4096;  // of a slot: a page
 
-Verification verdict(std::int64_t wrong, const std::string& where, int slot, std::uint64_t first) {
+}  // namespace
+
+Verification copy_verdict(std::int64_t wrong, const std::string& where, int slot,
+                          std::uint64_t first) {
   return exact_verification(
       "exact: every byte against the generator, and none beyond the last; unit: wrong words",
       static_cast<double>(wrong),
       fmt::format("{}, buffer set {}: {} wrong, the first at word {}", where, slot, wrong, first));
 }
-
-}  // namespace
 
 LinkedMemory::LinkedMemory(std::int64_t bytes, std::optional<int> node, bool must_bind, bool locked)
     : memory_(bytes, node, must_bind), locked_(locked) {
@@ -71,7 +70,7 @@ CopyCase::CopyCase(const LinkSpec& spec, const CudaDevice& device, std::optional
       bytes_(spec.latency ? kLatencyCopyBytes : spec.bytes),
       capacity_(link_capacity(bytes_)),
       slots_(link_slots(device.l2_bytes, bytes_)),
-      blocks_(kBlocksPerSm * device.sm_count),
+      blocks_(kLinkBlocksPerSm * device.sm_count),
       stream_(stream),
       back_(make_stream()),
       started_(make_event()),
@@ -167,13 +166,13 @@ Verification CopyCase::verify_on_device(const Direction& direction, int slot) {
                              link_seed(slot, true), report, stream_),
              "check_link_copy");
   const auto found = read_back<MismatchReport>(report, stream_);
-  return verdict(static_cast<std::int64_t>(found.count), "to the device", slot, found.first);
+  return copy_verdict(static_cast<std::int64_t>(found.count), "to the device", slot, found.first);
 }
 
 Verification CopyCase::verify_on_host(const Direction& direction, int slot) const {
   const HostMismatch found = check_copied(direction.host->data() + offset(slot), bytes_, capacity_,
                                           link_seed(slot, false));
-  return verdict(found.count, "to the host", slot, static_cast<std::uint64_t>(found.first));
+  return copy_verdict(found.count, "to the host", slot, static_cast<std::uint64_t>(found.first));
 }
 
 Verification CopyCase::verify(int slot, int) {

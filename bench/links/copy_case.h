@@ -88,13 +88,19 @@ class CopyCase : public Case {
   DeviceBuffer hashes_;
 };
 
+// What a check of a slot found; `where`: "to the device".
+[[nodiscard]] Verification copy_verdict(std::int64_t wrong, const std::string& where, int slot,
+                                        std::uint64_t first);
+
+// A direction by the processors takes half of the 2048 threads that each of them holds.
+inline constexpr int kLinkBlocksPerSm = 2;
 // Buffer sets of a transfer: as many as are twice the L2, but no more than kMostLinkSlots, since a
 // link is slower than either memory.
 inline constexpr int kMostLinkSlots = 64;
 [[nodiscard]] int link_slots(std::int64_t l2_bytes, std::int64_t bytes);
 // What a slot takes: whole pages, at least one byte more than is copied.
 [[nodiscard]] std::int64_t link_capacity(std::int64_t bytes);
-// Of slot and direction.
+// Of slot and direction: to the device (the peer) or from it.
 [[nodiscard]] std::uint64_t link_seed(int slot, bool to_device);
 inline constexpr std::uint64_t kLinkSeed = 20261201;
 

@@ -10,19 +10,23 @@ namespace {
 class Links : public assay::CudaFamily {
  public:
   explicit Links(const assay::Clock& clock)
-      : timer_(CudaFamily::timer(), clock), link_(assay::find_host_link()) {}
+      : link_(assay::find_host_link()),
+        peers_(assay::find_peers()),
+        timer_(CudaFamily::timer(), clock,
+               [this](const std::string& id) { return assay::waits_for_its_end(id, peers_); }) {}
 
   [[nodiscard]] std::vector<assay::CaseEntry> cases() override {
-    return assay::link_cases(cuda_device(), link_, stream());
+    return assay::link_cases(cuda_device(), link_, peers_, stream());
   }
   [[nodiscard]] std::optional<assay::CaseEntry> parse(const std::string& id) override {
-    return assay::link_case(id, cuda_device(), link_, stream());
+    return assay::link_case(id, cuda_device(), link_, peers_, stream());
   }
   [[nodiscard]] assay::Timer& timer() override { return timer_; }
 
  private:
-  assay::LinkTimer timer_;
   assay::HostLink link_;
+  assay::PeerGpus peers_;
+  assay::LinkTimer timer_;
 };
 
 }  // namespace

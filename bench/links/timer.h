@@ -1,11 +1,15 @@
 // SPDX-FileCopyrightText: The Assay authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The gated timer, but for copies of pageable memory: these wait for their stream, which a gate
-// would hold for ever, and are timed step by step by the host's clock.
+// The gated timer, but for launches that wait for their end, as copies of pageable memory do: a
+// gate would hold them for ever, and they are timed step by step by the host's clock.
+//
+//   LinkTimer timer(gated, clock, [](const std::string& id) { return ...; });
 #pragma once
 
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/harness/timer.h"
@@ -14,13 +18,14 @@ namespace assay {
 
 class LinkTimer : public Timer {
  public:
-  LinkTimer(Timer& gated, const Clock& clock) : gated_(gated), step_(clock), current_(&gated) {}
+  // `waits` says of a case, by its id, whether its launches wait.
+  LinkTimer(Timer& gated, const Clock& clock, std::function<bool(const std::string&)> waits)
+      : gated_(gated), step_(clock), waits_(std::move(waits)), current_(&gated) {}
 
   [[nodiscard]] const char* name() const override { return current_->name(); }
   void begin_case(const std::string& id) override {
     gated_.begin_case(id);
-    const bool pageable = id.find("+pageable") != std::string::npos;
-    current_ = pageable ? static_cast<Timer*>(&step_) : &gated_;
+    current_ = waits_(id) ? static_cast<Timer*>(&step_) : &gated_;
   }
   void start_profiling() override { gated_.start_profiling(); }
   [[nodiscard]] int capacity() const override { return gated_.capacity(); }
@@ -38,6 +43,7 @@ class LinkTimer : public Timer {
  private:
   Timer& gated_;
   StepTimer step_;
+  std::function<bool(const std::string&)> waits_;
   Timer* current_;
 };
 

@@ -11,6 +11,7 @@
 
 #include "bench/runner/supervise.h"
 #include "reports/error.h"
+#include "reports/peer_id.h"
 #include "reports/strict_yaml.h"
 #include "reports/text.h"
 
@@ -30,6 +31,14 @@ bool is_name(std::string_view text, std::string_view also) {
   });
 }
 
+bool read_flag(StrictYaml& row, const char* key) {
+  const std::string value = row.text(key, "false");
+  if (value != "true" && value != "false") {
+    row.refuse(key, fmt::format("'{}': expected true or false", one_line(value)));
+  }
+  return value == "true";
+}
+
 SuiteProcess read_process(StrictYaml& row, std::set<std::string>& seen) {
   SuiteProcess process;
   process.family = row.text("family");
@@ -37,6 +46,7 @@ SuiteProcess read_process(StrictYaml& row, std::set<std::string>& seen) {
     row.refuse("family", fmt::format("'{}' is no family: letters, digits, _ and -",
                                      one_line(process.family)));
   }
+  process.in_turn = read_flag(row, "in_turn");
   for (const std::string& pattern : row.texts("cases")) {
     const auto ids = expand_braces(pattern, kMostCases);
     if (!ids) {
@@ -54,6 +64,10 @@ SuiteProcess read_process(StrictYaml& row, std::set<std::string>& seen) {
         id.ends_with(kAloneSuffix)) {
       row.refuse("cases", fmt::format("'{}' is no id: letters, digits and _-./+=, not ending in {}",
                                       one_line(id), kAloneSuffix));
+    }
+    if (peer_of_id(id) && !process.in_turn) {
+      row.refuse("cases",
+                 fmt::format("'{}' needs in_turn: true: else its process sees no peer", id));
     }
     if (!seen.insert(id).second) row.refuse("cases", fmt::format("'{}' appears twice", id));
   }
@@ -102,6 +116,24 @@ Suite load_suite(const std::filesystem::path& path) {
   if (suite.processes.empty()) file.refuse("processes", "needs at least one process");
   file.finish();
   return suite;
+}
+
+std::vector<std::string> ids_on(const SuiteProcess& process, const std::string& uuid,
+                                const std::vector<DeviceRef>& gpus) {
+  std::vector<std::string> ids;
+  const auto add = [&](const std::string& id) {
+    if (std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
+  };
+  for (const std::string& id : process.cases) {
+    bool any = false;
+    for (const DeviceRef& gpu : gpus) {
+      if (peer_of_id(id) != kEachPeerName || gpu.uuid == uuid || !gpu.index) continue;
+      add(with_peer(id, *gpu.index));
+      any = true;
+    }
+    if (!any) add(id);
+  }
+  return ids;
 }
 
 std::vector<Suite> load_all_suites(const std::filesystem::path& folder) {

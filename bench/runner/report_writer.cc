@@ -28,7 +28,7 @@ void ReportWriter::rebuild(Report& report) const {
   report.records.clear();
   for (const DeviceRef& device : devices_) {
     for (const SuiteProcess& process : suite_.processes) {
-      for (const std::string& id : process.cases) {
+      for (const std::string& id : ids_on(process, device.uuid, devices_)) {
         add_record(report, device, id);
         add_record(report, device, id + kAloneSuffix);
       }

@@ -180,14 +180,7 @@ class SuiteRun {
     Plan& plan = report_.plan;
     for (const SuiteProcess& process : suite_.processes) {
       for (const std::string& id : process.cases) {
-        int rows = 0;
-        for (const DeviceRef& gpu : gpus_) {
-          for (const TargetSet& set : report_.targets) {
-            if (gpu.sku == set.sku && set.find(id) != nullptr) ++rows;
-          }
-        }
-        plan.m += rows;
-        if (rows > 0) plan.gate_ids.push_back(id);
+        for (const DeviceRef& gpu : gpus_) add_to_gate(plan, {process.family, {id}}, gpu);
       }
     }
     const StagePlan stages = stage_plan(std::max(plan.m, 1));
@@ -195,6 +188,18 @@ class SuiteRun {
     plan.stage2_runs = stages.total_runs;
     plan.allowed_below = stages.allowed_below;
     plan.budget_s = suite_.budget_s;
+  }
+
+  // The rows of one case on one GPU that have a floor.
+  void add_to_gate(Plan& plan, const SuiteProcess& one_case, const DeviceRef& gpu) const {
+    for (const std::string& id : ids_on(one_case, gpu.uuid, gpus_)) {
+      for (const TargetSet& set : report_.targets) {
+        if (gpu.sku != set.sku || set.find(id) == nullptr) continue;
+        ++plan.m;
+        std::vector<std::string>& ids = plan.gate_ids;
+        if (std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
+      }
+    }
   }
 
   Crew crew() {
@@ -292,12 +297,12 @@ class SuiteRun {
   }
 
   // Rows that no run on a loaded node brought up to the floor, once more with that GPU alone: is it
-  // the card, or something that the GPUs share?
+  // the card, or something that the GPUs share? Links between GPUs had the node to themselves.
   void localise_failures() {
     if (gpus_.size() < 2) return;
     std::map<std::string, std::set<Row>> by_gpu;
     for (const Record& record : report_.records) {
-      if (missed_throughout(record)) {
+      if (missed_throughout(record) && record.conditions.peers == Peers::kNode) {
         by_gpu[record.device.uuid].insert({record.device.uuid, record.id});
       }
     }

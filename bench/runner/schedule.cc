@@ -58,11 +58,33 @@ Pass Schedule::run(const Wanted& wanted) {
   return pass;
 }
 
-// One process a device, all devices at once.
+// One process a device.
 void Schedule::run_process(const Wanted& wanted, std::size_t process, Pass& pass,
                            std::vector<Cost>& costs) {
   std::vector<Task> tasks = tasks_of(wanted, process);
   if (tasks.empty()) return;
+  if (crew_.suite.processes[process].in_turn) {
+    run_in_turn(tasks, wanted, process, pass, costs);
+  } else {
+    run_at_once(tasks, wanted, process, pass, costs);
+  }
+}
+
+void Schedule::run_in_turn(const std::vector<Task>& tasks, const Wanted& wanted,
+                           std::size_t process, Pass& pass, std::vector<Cost>& costs) {
+  for (const Task& task : tasks) {
+    if (stop_ || pass.out_of_time) return;
+    const double begin = elapsed_s();
+    progress_(fmt::format("{:3.0f} s  {}: {}, GPU {}", begin, wanted.title, task.family,
+                          task.device.index.value_or(-1)));
+    TaskResult result = supervise(task, stop_);
+    settle({process, task.device.uuid, elapsed_s() - begin, {}}, std::move(result), wanted, pass,
+           costs);
+  }
+}
+
+void Schedule::run_at_once(std::vector<Task>& tasks, const Wanted& wanted, std::size_t process,
+                           Pass& pass, std::vector<Cost>& costs) {
   progress_(fmt::format("{:3.0f} s  {}: {}", elapsed_s(), wanted.title,
                         crew_.suite.processes[process].family));
   CommonStart start(static_cast<int>(tasks.size()));
@@ -83,10 +105,31 @@ void Schedule::run_process(const Wanted& wanted, std::size_t process, Pass& pass
   }
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     Done done = results[i].get();
-    costs.push_back({process, tasks[i].device.uuid, done.seconds, done.result.hung});
-    if (!done.result.versions.empty()) pass.versions[tasks[i].family] = done.result.versions;
-    take(std::move(done.result), wanted, pass);
+    settle({process, tasks[i].device.uuid, done.seconds, {}}, std::move(done.result), wanted, pass,
+           costs);
   }
+}
+
+void Schedule::settle(Cost cost, TaskResult result, const Wanted& wanted, Pass& pass,
+                      std::vector<Cost>& costs) {
+  const std::string& family = crew_.suite.processes[cost.process].family;
+  if (!result.versions.empty()) pass.versions[family] = result.versions;
+  cost.hung = result.hung;
+  costs.push_back(std::move(cost));
+  take(std::move(result), wanted, pass);
+}
+
+// What the process runs on that device.
+std::vector<std::string> Schedule::ids_of(const Wanted& wanted, std::size_t process,
+                                          const std::string& uuid) const {
+  const SuiteProcess& of = crew_.suite.processes[process];
+  std::vector<std::string> ids = ids_on(of, uuid, crew_.gpus);
+  std::erase_if(ids, [&](const std::string& id) {
+    // In turn, nothing that runs on another GPU is a load beside it.
+    const bool runs = of.in_turn ? wanted.measures(uuid, id) : wanted.runs(uuid, id);
+    return !runs || given_up(uuid, id);
+  });
+  return ids;
 }
 
 std::vector<Task> Schedule::tasks_of(const Wanted& wanted, std::size_t process) const {
@@ -94,10 +137,11 @@ std::vector<Task> Schedule::tasks_of(const Wanted& wanted, std::size_t process) 
   std::vector<Task> tasks;
   for (const DeviceRef& device : of.family == kHostFamily ? std::vector{crew_.host} : crew_.gpus) {
     Task task;
-    for (const std::string& id : of.cases) {
-      if (wanted.runs(device.uuid, id) && !given_up(device.uuid, id)) task.ids.push_back(id);
-    }
+    task.ids = ids_of(wanted, process, device.uuid);
     if (task.ids.empty()) continue;
+    for (const DeviceRef& other : crew_.gpus) {
+      if (of.in_turn && other.uuid != device.uuid) task.peers.push_back(other.uuid);
+    }
     task.program = crew_.programs / ("assay-" + of.family);
     task.family = of.family;
     task.round = wanted.number;
@@ -157,37 +201,36 @@ bool Schedule::given_up(const std::string& uuid, const std::string& id) const {
   return found != failures_.end() && found->second >= kTriesOfFailingCase;
 }
 
-double Schedule::cost_s(const std::vector<Cost>& round, std::size_t process) const {
+double Schedule::cost_s(const std::vector<Cost>& round, std::size_t process,
+                        const Part& part) const {
   double longest = 0;
+  double sum = 0;
   for (const Cost& cost : round) {
-    if (cost.process != process) continue;
+    if (cost.process != process || !part(cost)) continue;
     const auto saved = std::ranges::count_if(
         cost.hung, [&](const std::string& id) { return given_up(cost.uuid, id); });
     const double seconds = cost.seconds - static_cast<double>(saved) * crew_.suite.id_timeout_s;
     longest = std::max(longest, seconds);
+    sum += seconds;
   }
-  return longest;
+  return crew_.suite.processes[process].in_turn ? sum : longest;
 }
 
 double Schedule::expected_s() const {
-  return expected_s([](const SuiteProcess&) { return true; });
+  return expected_s([](const Cost&) { return true; });
 }
 
 double Schedule::expected_s(const std::set<Row>& rows) const {
-  return expected_s([&](const SuiteProcess& process) {
-    return std::ranges::any_of(process.cases, [&](const std::string& id) {
-      return std::ranges::find(rows, id, &Row::id) != rows.end();
-    });
-  });
+  const Wanted wanted{.number = 0, .title = {}, .rows = &rows};
+  return expected_s(
+      [&](const Cost& cost) { return !ids_of(wanted, cost.process, cost.uuid).empty(); });
 }
 
-double Schedule::expected_s(const std::function<bool(const SuiteProcess&)>& part) const {
+double Schedule::expected_s(const Part& part) const {
   double longest = 0;
   for (const std::vector<Cost>& round : rounds_) {
     double sum = 0;
-    for (std::size_t i = 0; i < crew_.suite.processes.size(); ++i) {
-      if (part(crew_.suite.processes[i])) sum += cost_s(round, i);
-    }
+    for (std::size_t i = 0; i < crew_.suite.processes.size(); ++i) sum += cost_s(round, i, part);
     longest = std::max(longest, sum);
   }
   return longest;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Rounds of a suite: its processes one after the other, each on all GPUs at once with a common
-// start, in fresh processes. Knows which cases are not worth another try, and how long a round
-// takes.
+// start or, if it says so, on one GPU after the other, in fresh processes. Knows which cases are
+// not worth another try, and how long a round takes.
 //
 //   Schedule schedule(crew, stop, progress);
 //   Pass done = schedule.round(0, "round 1 of 5");
@@ -63,7 +63,8 @@ class Schedule {
 
   // All cases on all devices.
   [[nodiscard]] Pass round(int number, const std::string& title);
-  // These rows; the other GPUs run the same cases with them, for the load.
+  // These rows; the other GPUs run the same cases with them, for the load, where a process is not
+  // run in turn anyway.
   [[nodiscard]] Pass again(int number, const std::string& title, const std::set<Row>& rows);
   // These rows, of one GPU, while the others are idle.
   [[nodiscard]] Pass alone(int number, const std::string& title, const std::set<Row>& rows);
@@ -85,11 +86,22 @@ class Schedule {
 
   [[nodiscard]] Pass run(const Wanted& wanted);
   void run_process(const Wanted& wanted, std::size_t process, Pass& pass, std::vector<Cost>& costs);
+  void run_in_turn(const std::vector<Task>& tasks, const Wanted& wanted, std::size_t process,
+                   Pass& pass, std::vector<Cost>& costs);
+  void run_at_once(std::vector<Task>& tasks, const Wanted& wanted, std::size_t process, Pass& pass,
+                   std::vector<Cost>& costs);
+  void settle(Cost cost, TaskResult result, const Wanted& wanted, Pass& pass,
+              std::vector<Cost>& costs);
+  [[nodiscard]] std::vector<std::string> ids_of(const Wanted& wanted, std::size_t process,
+                                                const std::string& uuid) const;
   [[nodiscard]] std::vector<Task> tasks_of(const Wanted& wanted, std::size_t process) const;
   void take(TaskResult result, const Wanted& wanted, Pass& pass);
   [[nodiscard]] bool given_up(const std::string& uuid, const std::string& id) const;
-  [[nodiscard]] double cost_s(const std::vector<Cost>& round, std::size_t process) const;
-  [[nodiscard]] double expected_s(const std::function<bool(const SuiteProcess&)>& part) const;
+  // Of a round, what `part` chooses.
+  using Part = std::function<bool(const Cost&)>;
+  [[nodiscard]] double cost_s(const std::vector<Cost>& round, std::size_t process,
+                              const Part& part) const;
+  [[nodiscard]] double expected_s(const Part& part) const;
   [[nodiscard]] double elapsed_s() const;
 
   Crew crew_;

@@ -18,6 +18,7 @@
 #include "bench/runner/process.h"
 #include "reports/error.h"
 #include "reports/merge.h"
+#include "reports/peer_id.h"
 
 namespace assay {
 namespace {
@@ -245,7 +246,9 @@ class Supervisor {
 
   [[nodiscard]] std::map<std::string, std::string> environment() const {
     if (task_.device.is_host()) return {};
-    return {{"CUDA_VISIBLE_DEVICES", task_.device.uuid}};
+    std::vector<std::string> visible = {task_.device.uuid};
+    visible.insert(visible.end(), task_.peers.begin(), task_.peers.end());
+    return {{"CUDA_VISIBLE_DEVICES", fmt::format("{}", fmt::join(visible, ","))}};
   }
 
   void take(const std::vector<std::string>& lines, Attempt& now) {
@@ -344,6 +347,7 @@ class Supervisor {
 
 Conditions conditions_of_id(const std::string& id) {
   Conditions conditions;
+  if (peer_of_id(id)) conditions.peers = Peers::kPair;
   std::size_t begin = 0;
   while (begin <= id.size()) {
     const std::size_t end = std::min(id.find('/', begin), id.size());

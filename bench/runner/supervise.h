@@ -43,7 +43,8 @@ struct Task {
   // When the suite's budget ends: the case that runs then may still end within its time-out, and no
   // other begins.
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-  std::vector<int> cpus = {};    // to run on; empty: where we may run
+  std::vector<int> cpus = {};           // to run on; empty: where we may run
+  std::vector<std::string> peers = {};  // UUIDs of other GPUs that it sees behind its own
   CommonStart* start = nullptr;  // shared with the other GPUs' tasks; null: nobody to wait for
   int member = 0;                // of `start`; it leaves when the task ends
   bool alone = false;
@@ -58,8 +59,8 @@ struct TaskResult {
   bool out_of_time = false;        // the deadline left cases without a record
 };
 
-// The condition part of an id ("sustained", "burst/warm"), for cases that never reported
-// themselves.
+// What the id of a case says of its conditions ("sustained", "burst/warm", the name of a peer), for
+// cases that never reported themselves.
 [[nodiscard]] Conditions conditions_of_id(const std::string& id);
 
 // Never throws for what the process does. `stop` ends it early: its unfinished cases get no record;

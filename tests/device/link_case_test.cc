@@ -27,7 +27,8 @@ class Links : public GpuTest {
     if (IsSkipped()) return;
     link_ = find_host_link();
     gated_.emplace(stream(), device_.sm_count);
-    timer_.emplace(*gated_, clock_);
+    timer_.emplace(*gated_, clock_,
+                   [](const std::string& id) { return waits_for_its_end(id, {}); });
     sensor_ = make_nvml_sensor(device_.ref.uuid);
   }
   LinkSpec spec(const std::string& id) const { return *parse_link_id(id); }
@@ -40,7 +41,7 @@ class Links : public GpuTest {
                 .device = device_.ref,
                 .max_clock_mhz = device_.max_clock_mhz};
     RunRecord record;
-    measure(*link_case(id, device_, link_, stream()), bench, record);
+    measure(*link_case(id, device_, link_, {}, stream()), bench, record);
     return record;
   }
   // Of slot 0, launched once after it was poisoned.
@@ -134,7 +135,7 @@ TEST_F(Links, AChaseThatTakesAnotherWayIsWrong) {
 }
 
 TEST_F(Links, WhatIsListedRunsOrSaysWhyNot) {
-  for (const CaseEntry& entry : link_cases(device_, link_, stream())) {
+  for (const CaseEntry& entry : link_cases(device_, link_, {}, stream())) {
     const RunRecord record = measured(entry.info.id);
     if (record.status == RecordStatus::kSkipped) {
       EXPECT_FALSE(record.message.empty());

@@ -17,6 +17,7 @@
 //   once:FILE     only in the first process that is asked for ID (FILE is created)
 //   from:ROUND    from this round on
 //   gpu:N         only on the GPU whose UUID ends in N
+// Of a link between GPUs a record says which GPUs the process saw and when the case ran.
 // FAKE_SETUP_MS: a case's set-up takes this long times the last digits of the UUID; FAKE_WORK_MS:
 // its measurement takes this long.
 #include <fcntl.h>
@@ -33,6 +34,7 @@
 #include "bench/harness/run_log.h"
 #include "bench/node/environment.h"
 #include "bench/runner/supervise.h"
+#include "reports/peer_id.h"
 #include "reports/record.h"
 
 namespace {
@@ -64,10 +66,14 @@ Options options_of(int argc, char** argv) {
   return options;
 }
 
-// The one GPU that it was shown; empty without.
-std::string shown_gpu() {
+// The GPUs that it was shown, by commas; empty without. The first is its own.
+std::string shown_gpus() {
   const char* shown = std::getenv("CUDA_VISIBLE_DEVICES");
   return shown != nullptr ? shown : "";
+}
+std::string shown_gpu() {
+  const std::string shown = shown_gpus();
+  return shown.substr(0, shown.find(','));
 }
 int gpu_number() {
   const std::string uuid = shown_gpu();
@@ -97,7 +103,11 @@ Fault planted_fault(const Options& options) {
   const char* setting = std::getenv("FAKE_FAMILY");
   std::string text = setting != nullptr ? setting : "";
   const std::string id = text.substr(text.rfind(':') + 1);
-  for (auto plus = text.find('+'); plus != std::string::npos; plus = text.find('+')) {
+  const auto conditional = [&] {  // an ID may have a + as well
+    return text.starts_with("once:") || text.starts_with("from:") || text.starts_with("gpu:");
+  };
+  while (conditional()) {
+    const std::size_t plus = text.find('+');
     const std::size_t colon = text.find(':');
     if (!holds(text.substr(0, colon), text.substr(colon + 1, plus - colon - 1), id, options)) {
       return {};
@@ -121,6 +131,7 @@ double monotonic_s() {
 
 // "gemm/fp8_e4m3/..." -> "fp8"; FP64 runs on the tensor cores.
 std::string pipe_of(const std::string& id) {
+  if (assay::peer_of_id(id)) return "peer";
   if (id.starts_with("links/")) return assay::kPcie.data();
   if (!id.starts_with("gemm/")) return id.starts_with("host/") ? "host_memory" : "dram";
   const std::string pipe = id.substr(5, id.find_first_of("/_", 5) - 5);
@@ -244,6 +255,12 @@ int run_cases(Options options, const Fault& fault, assay::RunLog& log) {
     sleep_ms("FAKE_WORK_MS", 1);
     RunRecord record = record_of(id, options, fault);
     if (options.start_together) record.parameters = {{"start_s", start_s}};
+    if (assay::is_peer(record.work.pipe)) {
+      record.parameters = {{"shown", shown_gpus()},
+                           {"start_s", start_s},
+                           {"end_s", monotonic_s()},
+                           {"waits", options.start_together}};
+    }
     log.append({{"type", "record"}, {"record", to_json_value(record)}});
     write_more(id, logged, options, fault, log);
     if (fault.hits("lost", id)) return 3;

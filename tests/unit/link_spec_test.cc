@@ -26,14 +26,35 @@ TEST(LinkSpec, AnIdAndItsSpecAreOneAndTheSame) {
        {"links/h2d/512MiB/burst", "links/h2d/1B/burst", "links/d2h/1023B+sm/burst",
         "links/both/3KiB+sm+far/burst", "links/d2h/2GiB+pageable/burst", "links/h2d/1024GiB/burst",
         "links/zerocopy/512MiB/burst", "links/zerocopy/7B+far/burst", "links/latency/h2d/burst",
-        "links/latency/d2h+far/burst", "links/latency/zerocopy/burst"}) {
+        "links/latency/d2h+far/burst", "links/latency/zerocopy/burst",
+        "links/p2p_write/512MiB+to=3/burst", "links/p2p_read/1B+sm+to=0/burst",
+        "links/p2p_both/2GiB+to=each/burst", "links/p2p_write/7B+sm+to=each/burst",
+        "links/latency/p2p+to=15/burst", "links/latency/p2p+to=each/burst"}) {
     const auto spec = parse_link_id(id);
     ASSERT_TRUE(spec) << id;
     EXPECT_EQ(id_of(*spec), id);
   }
 }
 
+TEST(LinkSpec, ReadsToWhichPeer) {
+  const auto spec = parse_link_id("links/p2p_read/512MiB+sm+to=3/burst");
+  ASSERT_TRUE(spec);
+  EXPECT_EQ(spec->transfer, Transfer::kP2pRead);
+  EXPECT_TRUE(spec->sm);
+  EXPECT_EQ(spec->to, 3);
+  EXPECT_EQ(parse_link_id("links/p2p_both/1KiB+to=each/burst")->to, kEachPeer);
+  EXPECT_FALSE(parse_link_id("links/both/1KiB/burst")->to);
+  EXPECT_TRUE(parse_link_id("links/latency/p2p+to=1/burst")->latency);
+}
+
 TEST(LinkSpec, BytesAreThoseThatCrossTheLink) {
+  EXPECT_DOUBLE_EQ(parse_link_id("links/p2p_write/1MiB+to=1/burst")->bytes_moved(), 0x1p20);
+  EXPECT_DOUBLE_EQ(parse_link_id("links/p2p_read/1MiB+sm+to=1/burst")->bytes_moved(), 0x1p20);
+  EXPECT_DOUBLE_EQ(parse_link_id("links/p2p_both/1MiB+to=1/burst")->bytes_moved(), 0x1p21);
+  EXPECT_DOUBLE_EQ(parse_link_id("links/latency/p2p+to=1/burst")->bytes_moved(), 8.0 * kChaseLoads);
+  EXPECT_DOUBLE_EQ(parse_link_id("links/latency/zerocopy/burst")->bytes_moved(), 8.0 * kChaseLoads);
+  EXPECT_DOUBLE_EQ(parse_link_id("links/latency/h2d/burst")->bytes_moved(), kLatencyCopyBytes);
+
   EXPECT_DOUBLE_EQ(parse_link_id("links/h2d/512MiB/burst")->bytes_moved(), 512.0 * (1 << 20));
   EXPECT_DOUBLE_EQ(parse_link_id("links/both/512MiB/burst")->bytes_moved(), 1024.0 * (1 << 20));
   EXPECT_DOUBLE_EQ(parse_link_id("links/zerocopy/1B/burst")->bytes_moved(), 1);
@@ -53,6 +74,12 @@ TEST(LinkSpec, ParametersSayWhoCopiesWhat) {
             "pageable");
   EXPECT_EQ(parameters_of(*parse_link_id("links/d2h/1KiB+far/burst"))["host_node"], "far");
   EXPECT_EQ(parameters_of(*parse_link_id("links/latency/zerocopy/burst"))["loads"], kChaseLoads);
+  EXPECT_EQ(parameters_of(*parse_link_id("links/p2p_write/1KiB+to=1/burst")),
+            (Json{{"transfer", "p2p_write"}, {"engine", "copy engine"}, {"bytes", 1024}}));
+  EXPECT_EQ(parameters_of(*parse_link_id("links/p2p_read/1KiB+sm+to=1/burst"))["engine"],
+            "processors");
+  EXPECT_EQ(parameters_of(*parse_link_id("links/latency/p2p+to=1/burst")),
+            (Json{{"transfer", "p2p"}, {"engine", "processors"}, {"loads", kChaseLoads}}));
 }
 
 std::string refusal(const std::string& id) {
@@ -90,7 +117,26 @@ TEST(LinkSpec, WhatCannotBeIsRefusedWithTheReason) {
       {"links/zerocopy/1MiB+pageable/burst", "only variant"},
       {"links/latency/both/burst", "one direction"},
       {"links/latency/h2d+sm/burst", "only variant"},
-      {"links/latency/1MiB/burst", "no transfer '1MiB'"}};
+      {"links/latency/1MiB/burst", "no transfer '1MiB'"},
+      {"links/p2p_write/1MiB/burst", "says to which"},
+      {"links/latency/p2p/burst", "says to which"},
+      {"links/h2d/1MiB+to=1/burst", "to= is of transfers between GPUs"},
+      {"links/latency/h2d+to=1/burst", "to= is of transfers between GPUs"},
+      {"links/p2p_write/1MiB+to=/burst", "expected NVML's index"},
+      {"links/p2p_write/1MiB+to=-1/burst", "expected NVML's index"},
+      {"links/p2p_write/1MiB+to=all/burst", "expected NVML's index"},
+      {"links/p2p_write/1MiB+to=1x/burst", "expected NVML's index"},
+      {"links/p2p_write/1MiB+to=99999999999/burst", "expected NVML's index"},
+      {"links/p2p_write/1MiB+to=01/burst", "write it links/p2p_write/1MiB+to=1/burst"},
+      {"links/p2p_write/1MiB+to=1+sm/burst", "write it links/p2p_write/1MiB+sm+to=1/burst"},
+      {"links/p2p_write/1MiB+to=1+to=2/burst", "write it links/p2p_write/1MiB+to=2/burst"},
+      {"links/p2p_write/1MiB+pageable+to=1/burst", "are of host memory"},
+      {"links/p2p_read/1MiB+far+to=1/burst", "are of host memory"},
+      {"links/p2p/1MiB+to=1/burst", "p2p is the latency between GPUs"},
+      {"links/latency/p2p_write+to=1/burst", "p2p is the latency between GPUs"},
+      {"links/latency/p2p+sm+to=1/burst", "only variant"},
+      {"links/p2p_write/0B+to=1/burst", "expected a size"},
+      {"links/p2p_write/1MiB+to=1/sustained", "expected burst"}};
   for (const auto& [id, why] : cases) EXPECT_THAT(refusal(id), HasSubstr(why)) << id;
 }
 

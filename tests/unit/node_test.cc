@@ -14,6 +14,7 @@
 
 #include "bench/harness/sampler.h"
 #include "bench/node/environment.h"
+#include "bench/node/gpu_index.h"
 #include "bench/node/inventory.h"
 #include "bench/node/pci.h"
 #include "bench/node/sensor.h"
@@ -316,6 +317,23 @@ TEST_F(XidWatching, NvmlThatFailsMidwayEndsTheWatchAndItEndsSoon) {
   watch.stop_into(found);
   EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(1));
   EXPECT_THAT(found.gpus[0].unreadable.at("xids"), HasSubstr("ended early"));
+}
+
+TEST_F(Node, IndicesOfGpusAreFoundByUuid) {
+  set("FAKE_NVML_GPUS", "3");
+  const GpuIndices node = gpu_indices();
+  EXPECT_EQ(node.by_uuid.size(), 3U);
+  EXPECT_EQ(node.by_uuid.at(kGpu0), 0);
+  EXPECT_EQ(node.by_uuid.at("GPU-00000000-0000-0000-0000-000000000002"), 2);
+  EXPECT_EQ(node.why, "");
+}
+
+TEST_F(Node, IndicesThatNvmlDoesNotTellSayWhy) {
+  set("FAKE_NVML_FAIL", "nvmlDeviceGetUUID");
+  EXPECT_THAT(gpu_indices().why, HasSubstr("nvmlDeviceGetUUID: Not Supported"));
+  EXPECT_TRUE(gpu_indices().by_uuid.empty());
+  set("FAKE_NVML_INIT_ERROR", "9");
+  EXPECT_THAT(gpu_indices().why, HasSubstr("Driver Not Loaded"));
 }
 
 TEST_F(Node, OnlyListedVariablesAreRecorded) {

@@ -57,6 +57,18 @@ TEST(Pcie, TheLimitIsTheSheetsAndThatOfTheLinkNow) {
   EXPECT_NEAR(*report.records.back().limit.at_clock, 63.02, 0.01);
 }
 
+TEST(Pcie, ALinkBetweenGpusIsNoneToTheHost) {
+  for (const std::string_view pipe : {kPeer, kPeerBoth}) {
+    Report report = with_link(kSound);
+    Record& record = report.records.back();
+    record.work.pipe = pipe;
+    derive_limits(report);
+    EXPECT_EQ(record.limit.reason, "no limit is known for a link between GPUs");
+    EXPECT_FALSE(record.limit.datasheet || record.limit.highest || record.limit.at_clock);
+    EXPECT_EQ(record.status, RecordStatus::kOk) << "nothing says that it cannot be";
+  }
+}
+
 TEST(Pcie, WhatIsFasterThanTheLinkIsNoFigure) {
   Report report = with_link({70, 70.1, 70.2, 70.3, 70.4});
   derive_limits(report);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/runner/plan.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,10 +10,12 @@
 #include <fstream>
 
 #include "reports/error.h"
+#include "reports/peer_id.h"
 
 namespace assay {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 const std::filesystem::path kSuites = std::filesystem::path(ASSAY_SOURCE_DIR) / "configs/suites";
@@ -96,6 +99,23 @@ TEST_F(SuiteFile, NumbersThatNothingCouldKeepAreRefused) {
               HasSubstr("s.yaml:4"));
 }
 
+TEST_F(SuiteFile, APeerNeedsAProcessThatRunsInTurn) {
+  const std::string cases = "cases: [gemm/a/burst, gemm/b/burst]";
+  for (const char* id : {"gemm/a+to=each/burst", "gemm/a+to=3/burst"}) {
+    EXPECT_THAT(refusal(cases, fmt::format("cases: [{}]", id)), HasSubstr("needs in_turn: true"));
+  }
+  for (const char* value : {"yes", "1", "True", "''"}) {
+    EXPECT_THAT(refusal(cases, fmt::format("in_turn: {}\n    {}", value, cases)),
+                HasSubstr("expected true or false"));
+  }
+  std::string text = kGood;
+  text.replace(text.find(cases), cases.size(), "in_turn: true\n    cases: [gemm/a+to=each/burst]");
+  std::ofstream(file_) << text;
+  EXPECT_TRUE(load_suite(file_).processes.at(0).in_turn);
+  std::ofstream(file_) << kGood;
+  EXPECT_FALSE(load_suite(file_).processes.at(0).in_turn);
+}
+
 // Ids are joined by commas, logged by line and told apart from their own /alone.
 TEST_F(SuiteFile, IdsThatCannotBePassedOnAreRefused) {
   for (const char* id : {"'gemm/a,b'", "'gemm/a b'", "\"gemm/a\\nb\"", "gemm/a/burst/alone"}) {
@@ -123,6 +143,45 @@ TEST(Suites, FilterKeepsWhatMatches) {
   apply_filter(suite, "memory/(read|copy)");
   ASSERT_EQ(suite.processes.size(), 1U);
   EXPECT_EQ(suite.processes[0].cases.size(), 2U);
+}
+
+std::vector<DeviceRef> gpus(int count) {
+  std::vector<DeviceRef> all;
+  for (int i = 0; i < count; ++i) all.push_back({fmt::format("GPU-{}", i), "fake", i, {}});
+  return all;
+}
+
+TEST(IdsOn, EachPeerIsEachOtherGpu) {
+  const SuiteProcess process{"links", {"links/a/1B+to=each/burst", "links/b/burst"}, true};
+  EXPECT_THAT(ids_on(process, "GPU-1", gpus(4)),
+              ElementsAre("links/a/1B+to=0/burst", "links/a/1B+to=2/burst", "links/a/1B+to=3/burst",
+                          "links/b/burst"));
+  EXPECT_THAT(ids_on(process, "GPU-0", gpus(1)),
+              ElementsAre("links/a/1B+to=each/burst", "links/b/burst"));
+  EXPECT_EQ(ids_on(process, "GPU-7", gpus(8)).size(), 8U);
+}
+
+// NVML's index is no place in the list, and a host is no peer.
+TEST(IdsOn, APeerGoesByItsIndex) {
+  const SuiteProcess process{"links", {"links/p2p+to=each/burst"}, true};
+  EXPECT_THAT(ids_on(process, "GPU-a",
+                     {{"GPU-b", "", 6, {}}, {"GPU-a", "", 2, {}}, {kHostUuid, "", {}, {}}}),
+              ElementsAre("links/p2p+to=6/burst"));
+}
+
+TEST(IdsOn, AnIdThatTwoGiveComesOnce) {
+  const SuiteProcess process{"links", {"links/a+to=1/burst", "links/a+to=each/burst"}, true};
+  EXPECT_THAT(ids_on(process, "GPU-0", gpus(3)),
+              ElementsAre("links/a+to=1/burst", "links/a+to=2/burst"));
+}
+
+TEST(PeerId, IsTheVariantAndNothingElse) {
+  EXPECT_EQ(peer_of_id("links/p2p_write/1B+sm+to=3/burst"), "3");
+  EXPECT_EQ(peer_of_id("links/p2p_write/1B+to=each"), "each");
+  EXPECT_EQ(peer_of_id("links/p2p_write/1B+to=12+x/burst"), "12");
+  EXPECT_EQ(peer_of_id("links/to=3/burst"), std::nullopt);
+  EXPECT_EQ(with_peer("links/p2p+to=each/burst/alone", 10), "links/p2p+to=10/burst/alone");
+  EXPECT_EQ(with_peer("links/h2d/1B/burst", 1), "links/h2d/1B/burst");
 }
 
 TEST(Suites, FilterThatMatchesNothingIsNotAPass) {

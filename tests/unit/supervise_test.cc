@@ -235,6 +235,23 @@ TEST_F(Supervise, AloneIsPartOfTheIdAndOfTheConditions) {
   EXPECT_EQ(of(result, "gemm/tf32/b/burst/alone").conditions.peers, Peers::kAlone);
 }
 
+TEST_F(Supervise, PeersAreSeenBehindTheOwnGpu) {
+  Task one = task();
+  one.ids = {"gemm/a+to=2/burst"};
+  one.peers = {"GPU-2", "GPU-0"};
+  const TaskResult result = supervise(one, stop_);
+  const RunRecord& record = of(result, "gemm/a+to=2/burst");
+  EXPECT_EQ(record.status, RecordStatus::kOk) << record.message;
+  EXPECT_EQ(record.parameters["shown"], "GPU-1,GPU-2,GPU-0");
+}
+
+TEST_F(Supervise, WhatNeverReportedItselfRanAsItsIdSays) {
+  EXPECT_EQ(conditions_of_id("links/p2p_write/1MiB+to=2/burst").peers, Peers::kPair);
+  EXPECT_EQ(conditions_of_id("links/p2p_write/1MiB+to=2/burst/alone").peers, Peers::kAlone);
+  EXPECT_EQ(conditions_of_id("links/h2d/1MiB/burst").peers, Peers::kNode);
+  EXPECT_EQ(condition_suffix(conditions_of_id("links/latency/p2p+to=2/burst")), "burst");
+}
+
 TEST_F(Supervise, TheDeadlineLetsTheRunningCaseEndAndNoOtherBegin) {
   setenv("FAKE_WORK_MS", "1000", 1);
   Task one = task();

@@ -13,7 +13,6 @@ std::string version_text(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
-// As NVML and nvidia-smi print it.
 std::string uuid_text(const cudaUUID_t& uuid) {
   std::string text = "GPU";
   for (int i = 0; i < 16; ++i) {
@@ -63,6 +62,12 @@ CudaDevice open_cuda_device() {
   device.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
   device.max_clock_mhz = attribute(cudaDevAttrClockRate) * 1e-3;
   return device;
+}
+
+std::string device_uuid(int ordinal) {
+  cudaDeviceProp properties{};
+  check_cuda(cudaGetDeviceProperties(&properties, ordinal), "cudaGetDeviceProperties");
+  return uuid_text(properties.uuid);
 }
 
 Json cuda_versions() {

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Assay authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The one GPU of a benchmark process (the runner shows it one, by UUID, in CUDA_VISIBLE_DEVICES).
+// The GPU of a benchmark process: device 0 of those that it sees. The runner shows it one, by UUID,
+// in CUDA_VISIBLE_DEVICES; of links between GPUs the peers behind it.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,9 @@ struct CudaDevice {
 // Makes device 0 current. Throws Skip with the reason when there is no driver, no device, or a
 // driver too old for the runtime.
 [[nodiscard]] CudaDevice open_cuda_device();
+
+// As NVML and nvidia-smi print it, "GPU-...".
+[[nodiscard]] std::string device_uuid(int ordinal);
 
 // {"cuda_runtime": "13.0", "cuda_driver": "13.0"}
 [[nodiscard]] Json cuda_versions();

@@ -45,6 +45,12 @@ void check_cuda(cudaError_t error, const char* call, const std::source_location&
   throw std::runtime_error(text);
 }
 
+CurrentDevice::CurrentDevice(int ordinal) {
+  check_cuda(cudaGetDevice(&before_), "cudaGetDevice");
+  check_cuda(cudaSetDevice(ordinal), "cudaSetDevice");
+}
+CurrentDevice::~CurrentDevice() { (void)cudaSetDevice(before_); }
+
 CudaStream make_stream() {
   cudaStream_t stream = nullptr;
   check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");

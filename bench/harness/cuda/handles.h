@@ -4,6 +4,7 @@
 // Errors of the CUDA runtime as exceptions, and one move-only owner a handle. Destructors never
 // throw and never end the process: an error there belongs to a context that is being torn down.
 //
+//   CurrentDevice on(1);        // where more than one is visible; else there is device 0
 //   DeviceBuffer buffer(bytes);
 //   check_cuda(fill_uniform(type, buffer.data(), n, seed, stream.get()), "fill_uniform");
 #pragma once
@@ -21,6 +22,20 @@ namespace assay {
 // after which the context is unusable.
 void check_cuda(cudaError_t error, const char* call,
                 const std::source_location& where = std::source_location::current());
+
+// Makes a device current until it goes out of scope. Whatever is made meanwhile belongs to that
+// device for ever; it may be given back while another is current.
+class CurrentDevice {
+ public:
+  explicit CurrentDevice(int ordinal);
+  ~CurrentDevice();
+  // Puts back what was current before.
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
+
+ private:
+  int before_ = 0;
+};
 
 // Owns a handle that `destroy` gives back; move-only.
 template <class Handle, auto destroy>
