@@ -199,8 +199,13 @@ void Judge::explain_failures() {
       continue;
     }
     const std::string figures = case_title(record.id) + " " + record.judged.reason;
-    fault->explains.push_back(record.id);
-    fault->effect += (fault->effect.empty() ? "" : "; ") + figures;
+    const auto names = [&](const std::vector<std::string>& ids) {
+      return std::ranges::find(ids, record.id) != ids.end();
+    };
+    // Rows between GPUs are many and of few ids: one stands for the others.
+    const bool told = is_peer(record.work.pipe) && names(fault->evidence);
+    if (!told) fault->effect += (fault->effect.empty() ? "" : "; ") + figures;
+    if (!told || !names(fault->explains)) fault->explains.push_back(record.id);
     record.judged.reason += fmt::format(" (explained by {})", fault->code);
     // A card that somebody else uses has not failed.
     if (fault->severity == Severity::kNotJudged) {

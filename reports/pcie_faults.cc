@@ -42,6 +42,11 @@ std::string misplaced(const Record& record) {
                      wanted.get<int>());
 }
 
+void add_rows(Fault& fault, const std::vector<const Record*>& rows) {
+  fault.confirmed_runs = static_cast<int>(rows.size());
+  for (const Record* row : rows) fault.evidence.push_back(row->id);
+}
+
 // Of rows over a link below its own maximum.
 Fault narrow_link(const GpuInventory& gpu, const std::vector<const Record*>& rows) {
   const Telemetry& seen = rows.front()->telemetry;
@@ -68,11 +73,6 @@ Fault slow_transfers(const GpuInventory& gpu, const std::vector<const Record*>& 
 }
 
 }  // namespace
-
-void add_rows(Fault& fault, const std::vector<const Record*>& rows) {
-  fault.confirmed_runs = static_cast<int>(rows.size());
-  for (const Record* row : rows) fault.evidence.push_back(row->id);
-}
 
 std::string host_causes(const GpuInventory& gpu, const std::vector<const Record*>& rows) {
   std::vector<std::string> causes;

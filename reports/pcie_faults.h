@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Assay authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the faults of transfers over PCIe have in common.
+// What slow transfers over PCIe have in common, to the host and between GPUs.
 #pragma once
 
 #include <string>
@@ -15,8 +15,5 @@ namespace assay {
 // transfers, and what could not be looked at.
 [[nodiscard]] std::string host_causes(const GpuInventory& gpu,
                                       const std::vector<const Record*>& rows);
-
-// The rows become the fault's evidence.
-void add_rows(Fault& fault, const std::vector<const Record*>& rows);
 
 }  // namespace assay

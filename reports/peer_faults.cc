@@ -373,8 +373,13 @@ void SlowPairs::raise(Fault fault, const GpuInventory& gpu, const Wanted& wanted
     failed = failed || row.failed;
     slow.push_back(row.record);
   }
-  add_rows(fault, slow);
-  fault.title += fmt::format(": {} {}", first->record->id, first->why);
+  for (const Record* record : slow) {
+    if (std::ranges::find(fault.evidence, record->id) == fault.evidence.end()) {
+      fault.evidence.push_back(record->id);
+    }
+  }
+  fault.title += fmt::format(": GPU {} {} {}", find_gpu(report_, first->record->device.uuid)->index,
+                             first->record->id, first->why);
   fault.confirmed_runs = static_cast<int>(primary_metric(*first->record)->values.size());
   fault.confidence = failed ? "confirmed" : "suspected";
   if (!nvlink_) {

@@ -63,6 +63,7 @@ void read_end(const Nvml& nvml, Device device, unsigned link, GpuInventory& gpu,
   if (!error.empty()) gpu.unreadable["nvlink_ends"] = error;
 }
 
+// nvmlGpuTopologyLevel_t: one board 0, a bridge 10, bridges 20, host bridge 30, node 40, system 50.
 std::string path_of(unsigned level) {
   if (level < 20) return "PIX";
   if (level < 30) return "PXB";
@@ -70,6 +71,7 @@ std::string path_of(unsigned level) {
   return level < 50 ? "NODE" : "SYS";
 }
 
+// nvmlGpuP2PStatus_t.
 std::string p2p_text(unsigned status) {
   constexpr std::array<const char*, 6> kTexts = {"ok",
                                                  "the chipset does not support it",

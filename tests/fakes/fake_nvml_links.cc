@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The third of the fake NVML that knows what joins its GPUs; without it the library is an old one.
-// FAKE_NVML_TOPOLOGY=switch (18 links of each GPU to a switch), direct (12 links of each GPU, as
+// FAKE_NVML_TOPOLOGY=switch (18 links of each GPU to a switch), direct (18 links of each GPU, as
 // many to each other one), anything else or none (no NVLink); FAKE_NVML_LINK_DOWN=gpu:link[,...]
 // (that end of a link is not active); FAKE_NVML_LINK_VERSION (raw, default 6: NVLink 4),
 // FAKE_NVML_LINK_END=255 (the type of every other end). FAKE_NVML_NVLINK=total or link, as in
@@ -26,8 +26,7 @@ bool topology_is(const char* name) {
 }
 
 unsigned links() {
-  if (topology_is("switch")) return 18;
-  if (topology_is("direct")) return 12;
+  if (topology_is("switch") || topology_is("direct")) return 18;
   return std::string(setting("FAKE_NVML_NVLINK", "")).empty() ? 0 : 2;
 }
 
@@ -39,7 +38,7 @@ bool is_down(Device device, unsigned link) {
 
 // Of a link between GPUs: the next ones in turn.
 unsigned other_end(Device device, unsigned link) {
-  const unsigned each = 12 / (gpus() - 1);
+  const unsigned each = links() / (gpus() - 1);
   return (index_of(device) + 1 + link / each) % gpus();
 }
 

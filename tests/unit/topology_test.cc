@@ -75,16 +75,16 @@ TEST_F(TopologyTest, EightGpusOnASwitch) {
 TEST_F(TopologyTest, FourGpusJoinedDirectlyWithOneLinkDown) {
   set("FAKE_NVML_GPUS", "4");
   set("FAKE_NVML_TOPOLOGY", "direct");
-  set("FAKE_NVML_LINK_DOWN", "1:4,3:6");  // of 1 to 3 and of 3 to 1
+  set("FAKE_NVML_LINK_DOWN", "1:7,3:8");  // of 1 to 3 and of 3 to 1
   const Inventory found = inventory();
   EXPECT_THAT(
       found.gpus.at(0).nvlinks->to_gpus,
-      ElementsAre(Pair("0000:11:00.0", 4), Pair("0000:12:00.0", 4), Pair("0000:13:00.0", 4)));
-  EXPECT_THAT(found.gpus.at(1).nvlinks->to_gpus, testing::Contains(Pair("0000:13:00.0", 3)));
-  EXPECT_THAT(found.gpus.at(1).nvlinks->down, ElementsAre(4));
+      ElementsAre(Pair("0000:11:00.0", 6), Pair("0000:12:00.0", 6), Pair("0000:13:00.0", 6)));
+  EXPECT_THAT(found.gpus.at(1).nvlinks->to_gpus, testing::Contains(Pair("0000:13:00.0", 5)));
+  EXPECT_THAT(found.gpus.at(1).nvlinks->down, ElementsAre(7));
   std::vector<int> links;
   for (const GpuPeer& pair : found.peers) links.push_back(pair.nvlinks.value_or(-1));
-  EXPECT_THAT(links, ElementsAre(4, 4, 4, 4, 3, 4));
+  EXPECT_THAT(links, ElementsAre(6, 6, 6, 6, 5, 6));
   EXPECT_EQ(found.peers[4].gpu, found.gpus[1].uuid);
   EXPECT_EQ(found.peers[4].peer, found.gpus[3].uuid);
 }
@@ -124,7 +124,7 @@ TEST_F(TopologyTest, WhatNvmlRefusesIsNullWithItsReason) {
   }
   set("FAKE_NVML_TOPOLOGY", "direct");
   set("FAKE_NVML_FAIL", "nvmlDeviceGetNvLinkRemotePciInfo_v2");
-  EXPECT_EQ(inventory().gpus[0].nvlinks->to_other, 12);
+  EXPECT_EQ(inventory().gpus[0].nvlinks->to_other, 18);
 }
 
 TEST_F(TopologyTest, AnEndOfUnknownTypeIsNoSwitchAndNoGpu) {
