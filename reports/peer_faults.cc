@@ -118,11 +118,14 @@ class LinkStates {
   bool is_card(const GpuInventory* gpu) const {
     return gpu != nullptr && std::ranges::find(cards_, gpu) != cards_.end();
   }
+  // The data sheet's: a driver may list links that the card has never had.
   int full(const GpuInventory& gpu) const {
     const GpuSpec* spec = find_spec(report_, gpu.sku);
-    return std::max(gpu.nvlinks->present, spec != nullptr ? spec->nvlink_links : 0);
+    return spec != nullptr ? spec->nvlink_links : gpu.nvlinks->present;
   }
-  int missing(const GpuInventory& gpu) const { return full(gpu) - gpu.nvlinks->active; }
+  int missing(const GpuInventory& gpu) const {
+    return std::max(0, full(gpu) - gpu.nvlinks->active);
+  }
   bool missing_everywhere() const {
     return std::ranges::all_of(cards_, [&](const GpuInventory* gpu) { return missing(*gpu) > 0; });
   }

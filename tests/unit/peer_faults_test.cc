@@ -99,6 +99,11 @@ TEST(LinkStates, LinksThatNvmlDoesNotListAreMissingToo) {
   judge(report);
   ASSERT_THAT(codes(report), ElementsAre("NVL-01"));
   EXPECT_EQ(report.faults[0].title, "GPU 1: 17 of 18 NVLinks up");
+  // More than the card ever had, as a driver may list them.
+  report = on_switch(2);
+  report.inventory.gpus[1].nvlinks->present = 36;
+  report.inventory.gpus[1].nvlinks->down = {18, 19};
+  EXPECT_THAT(check_peers(report), IsEmpty());
 }
 
 TEST(LinkStates, OneGpuAloneIsJudgedByTheLinksThatItHas) {
