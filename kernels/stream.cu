@@ -9,7 +9,7 @@ namespace assay {
 namespace {
 
 constexpr int kThreads = kMapThreads;  // of the checks, too
-constexpr int kLoads = 4;  // a thread and tensor of the reductions
+constexpr int kLoads = 4;              // a thread and tensor of the reductions
 static_assert(kReductionThreads * kLoads == kReductionAccesses);
 
 template <class T, int kElements>

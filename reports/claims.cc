@@ -12,6 +12,7 @@
 
 #include "reports/fastest.h"
 #include "reports/format_text.h"
+#include "reports/peer_claims.h"
 #include "reports/record.h"
 #include "reports/statistics.h"
 
@@ -21,11 +22,7 @@ namespace {
 // Below it an interval says too little: that of 5 runs is 0.9375, of 4 it is 0.875.
 constexpr double kLowestLevel = 0.9;
 
-struct Outcome {
-  ClaimVerdict verdict = ClaimVerdict::kNotMeasured;
-  std::string measured;
-  std::string reason;
-};
+using Outcome = ClaimOutcome;
 
 std::string claimed_range(const ClaimCheck& check) {
   if (check.at_least && check.at_most) {
@@ -282,7 +279,14 @@ Outcome judge_check(const ClaimCheck& check, const Report& report, const GpuInve
   if (check.type == "inventory") return judge_inventory(check, gpu);
   if (check.type == "mig_slices") return judge_mig_slices(check, gpu);
   if (check.type == "fastest") return judge_fastest(check, report, gpu);
+  if (check.type == "nvlink_rate") return judge_nvlink_rate(check, report, gpu);
   return judge_ran(check, report, gpu);
+}
+
+Outcome judge_node(const ClaimCheck& check, const Inventory& inventory) {
+  if (check.type == "nvlink_pairs") return judge_nvlink_pairs(inventory);
+  if (check.type == "host_facts") return show_host_facts(inventory);
+  return judge_driver(check, inventory);
 }
 
 // All checks of a claim that speak of a card: one that refutes wins, then one that cannot decide.
@@ -352,17 +356,21 @@ void judge_on_cards(const Claim& claim, const Report& report, std::vector<ClaimR
 
 }  // namespace
 
-bool about_host(const Claim& claim) { return claim.checks.front().type == "driver"; }
+bool is_of_node(std::string_view type) {
+  return type == "driver" || type == "nvlink_pairs" || type == "host_facts";
+}
+
+bool about_node(const Claim& claim) { return is_of_node(claim.checks.front().type); }
 
 std::vector<ClaimResult> judge_claims(const std::vector<Claim>& claims, const Report& report) {
   std::vector<ClaimResult> results;
   for (const Claim& claim : claims) {
     if (claim.checks.empty()) {
       results.push_back({&claim, ClaimVerdict::kNotMeasured, "", "", claim.reason});
-    } else if (about_host(claim)) {
+    } else if (about_node(claim)) {
       std::vector<Outcome> outcomes;
       for (const ClaimCheck& check : claim.checks) {
-        outcomes.push_back(judge_driver(check, report.inventory));
+        outcomes.push_back(judge_node(check, report.inventory));
       }
       Outcome outcome = combine(outcomes);
       results.push_back(

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reports/json_fields.h"
@@ -47,7 +48,13 @@ constexpr std::array<EnumName<ClaimVerdict>, 4> enum_names(ClaimVerdict) {
 //     `metric` is given, ok needs a figure of it, too
 //   fastest: the fastest precision that was measured as correct (reports/fastest.h) is one of
 //     `any_of`
-//   driver: major version of the host's driver is at_least; of the host, not of a card
+//   nvlink_rate: active NVLinks of the inventory times the data sheet's rate of one, both ways,
+//   reach
+//     `of` GB/s
+//   driver: major version of the host's driver is at_least
+//   nvlink_pairs: every pair of GPUs is on NVLink
+//   host_facts: shows IOMMU, ACS and SR-IOV as far as they were read, and decides nothing
+// The last three are of the node, not of a card.
 // Intervals (ci_low, ci_high) decide: one that reaches over a bound is inconclusive.
 struct ClaimCheck {
   std::string type;
@@ -76,6 +83,9 @@ struct Claim {
   std::string reason;              // why it is not measurable, or what would judge it
 };
 
+// Whether a check of this type speaks of the node.
+[[nodiscard]] bool is_of_node(std::string_view type);
+
 struct ClaimResult {
   const Claim* claim = nullptr;
   ClaimVerdict verdict = ClaimVerdict::kNotMeasured;
@@ -84,8 +94,8 @@ struct ClaimResult {
   std::string reason;
 };
 
-// Whether a claim that has checks speaks of the host, not of a card.
-[[nodiscard]] bool about_host(const Claim& claim);
+// Whether a claim that has checks speaks of the node, not of a card.
+[[nodiscard]] bool about_node(const Claim& claim);
 
 // Throws Error(kUsage) with file and line: unknown keys and check types, a check that lacks what
 // its type needs, a claim that has neither a check nor a reason, an id that appears twice.

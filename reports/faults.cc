@@ -308,10 +308,12 @@ Fault make_fault(std::string_view code, const GpuInventory* gpu, std::string tit
   for (const std::string_view action : kind->actions) {
     if (!action.empty()) fault.actions.emplace_back(action);
   }
-  if (gpu != nullptr) {
-    fault.scope = {gpu->index, gpu->serial, gpu->module_id, gpu->bus_id, gpu->uuid};
-  }
+  if (gpu != nullptr) fault.scope = scope_of(*gpu);
   return fault;
+}
+
+FaultScope scope_of(const GpuInventory& gpu) {
+  return {gpu.index, gpu.serial, gpu.module_id, gpu.bus_id, gpu.uuid};
 }
 
 GateResults check_gates(const Inventory& inventory) { return Gates(inventory).check(); }
@@ -323,9 +325,12 @@ std::vector<std::string> not_checked(const Report& report) {
     if (gpu.xids && !gpu.unreadable.contains("xids")) continue;
     lines.push_back(fmt::format("{} Xid: {}", name_of(gpu), why_unread(gpu, {"xids"})));
   }
+  const bool measured = std::ranges::any_of(
+      report.records, [](const Record& record) { return is_peer(record.work.pipe); });
   if (!gpus.empty()) {
-    lines.push_back(fmt::format("NVLink ({}); kernel log (not read)",
-                                gpus.size() == 1 ? "one GPU" : "not measured"));
+    lines.push_back(fmt::format("{}kernel log (not read)", gpus.size() == 1 ? "NVLink (one GPU); "
+                                                           : measured       ? ""
+                                                                      : "NVLink (not measured); "));
   }
   return lines;
 }

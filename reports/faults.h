@@ -38,6 +38,9 @@ inline constexpr std::string_view kAnyXid = "XID-nn";
 // part numbers as its scope. Throws Error(kMeasurement) for a code that the catalogue lacks.
 [[nodiscard]] Fault make_fault(std::string_view code, const GpuInventory* gpu, std::string title);
 
+// The part numbers of a GPU.
+[[nodiscard]] FaultScope scope_of(const GpuInventory& gpu);
+
 struct GateResults {
   int passed = 0;
   int total = 0;                    // gates that could be read
@@ -56,6 +59,11 @@ struct GateResults {
 // (PCI-01), and transfers below their floor over one that did not (PCI-03), with what of the host
 // may be the cause.
 [[nodiscard]] std::vector<Fault> check_pcie(const Report& report);
+
+// After the rows were judged: NVLinks that are down or lead nowhere on boards that wire them, and
+// pairs of GPUs that are slow by their floor or beside the node's other pairs: of one GPU (NVL-01),
+// of one pair (NVL-02), of all alike (FAB-01, PRF-03), or, of pairs without NVLink, PCI-03.
+[[nodiscard]] std::vector<Fault> check_peers(const Report& report);
 
 // What the run showed, one fault a code and GPU: Xid errors, power brake, thermal slowdown, NVLink
 // errors, a clock that is held for no reason. The software power cap is normal under load and is

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "reports/json_fields.h"
+#include "reports/topology.h"
 
 namespace assay {
 
@@ -128,6 +129,10 @@ struct GpuInventory {
   std::optional<std::string> iommu;
   std::optional<bool> acs_redirect;
   std::optional<bool> relaxed_ordering;
+  // Virtual functions that are switched on, and that the card offers (SR-IOV).
+  std::optional<int> sriov_vfs;
+  std::optional<int> sriov_vfs_max;
+  std::optional<GpuNvlinks> nvlinks;
   std::optional<double> slowdown_temperature_c;
   GpuHealth before;
   GpuHealth after;
@@ -167,6 +172,9 @@ struct GpuInventory {
     archive("iommu", self.iommu);
     archive("acs_redirect", self.acs_redirect);
     archive("relaxed_ordering", self.relaxed_ordering);
+    archive("sriov_vfs", self.sriov_vfs);
+    archive("sriov_vfs_max", self.sriov_vfs_max);
+    archive("nvlinks", self.nvlinks);
     archive("slowdown_temperature_c", self.slowdown_temperature_c);
     archive("before", self.before);
     archive("after", self.after);
@@ -211,7 +219,9 @@ struct HostInventory {
 };
 
 struct Inventory {
-  std::vector<GpuInventory> gpus;     // as NVML sees them
+  std::vector<GpuInventory> gpus;  // as NVML sees them
+  std::vector<GpuPeer> peers;      // each pair of them
+  std::vector<Nic> nics;
   std::vector<std::string> pci_gpus;  // bus ids of NVIDIA display controllers on the PCI bus
   // Those of pci_gpus that are not ours to use: no device node that we may open, or given to vfio.
   std::vector<std::string> hidden_gpus;
@@ -224,6 +234,8 @@ struct Inventory {
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
     archive("gpus", self.gpus);
+    archive("peers", self.peers);
+    archive("nics", self.nics);
     archive("pci_gpus", self.pci_gpus);
     archive("hidden_gpus", self.hidden_gpus);
     archive("driver", self.driver);

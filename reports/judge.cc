@@ -13,6 +13,7 @@
 #include "reports/format_text.h"
 #include "reports/judge_hashes.h"
 #include "reports/judge_rows.h"
+#include "reports/peers.h"
 
 namespace assay {
 namespace {
@@ -32,6 +33,7 @@ class Judge {
     find_wrong_results();
     find_other_hashes();
     fold_in(check_pcie(report_));
+    fold_in(check_peers(report_));
     explain_failures();
     find_common_failures();
     find_lone_failures();
@@ -69,7 +71,9 @@ class Judge {
 void Judge::fold_in(const std::vector<Fault>& faults) {
   for (const Fault& fault : faults) {
     const auto same = std::ranges::find_if(report_.faults, [&](const Fault& known) {
-      return fault.scope.uuid && known.code == fault.code && known.scope.uuid == fault.scope.uuid;
+      const auto other = [](const Fault& f) { return f.peer ? f.peer->uuid : std::nullopt; };
+      return fault.scope.uuid && known.code == fault.code && known.scope.uuid == fault.scope.uuid &&
+             other(known) == other(fault);
     });
     if (same == report_.faults.end()) {
       report_.faults.push_back(fault);
@@ -149,16 +153,36 @@ void Judge::find_other_hashes() {
   if (findings.any) raise(ExitCode::kNotJudged);
 }
 
+// Whether the fault is of the row's way between two GPUs, whose other end is `other`.
+bool explains_peer(const Report& report, const Fault& fault, const Record& record,
+                   const std::string& other) {
+  const auto at_end = [&](const std::optional<std::string>& uuid) {
+    return uuid && (*uuid == record.device.uuid || *uuid == other);
+  };
+  if (fault.peer) return at_end(fault.scope.uuid) && at_end(fault.peer->uuid);
+  if (fault.code == "NVL-01") return at_end(fault.scope.uuid);
+  if (fault.code.starts_with("PCI-")) {
+    const GpuPeer* pair = find_peer(report.inventory, record.device.uuid, other);
+    return at_end(fault.scope.uuid) && pair != nullptr && on_nvlink(*pair) == false;
+  }
+  return fault.code == "FAB-01" ||
+         (fault.code == "PRF-03" &&
+          std::ranges::find(fault.evidence, record.id) != fault.evidence.end());
+}
+
 // The fault of the same GPU that makes any load slow, or of its link a row over it. A warning is
 // too small for that: a slowdown of one reading explains no row that fails.
 Fault* Judge::explanation_of(const Record& record) {
+  const std::string other = peer_uuid(record);
   for (Fault& fault : report_.faults) {
     const FaultKind* kind = find_kind(fault.code);
-    if (fault.severity != Severity::kWarn && fault.scope.uuid == record.device.uuid &&
-        kind != nullptr &&
-        (kind->slows_load || (is_pcie(record.work.pipe) && fault.code.starts_with("PCI-")))) {
-      return &fault;
-    }
+    if (fault.severity == Severity::kWarn || kind == nullptr) continue;
+    const bool ours = fault.scope.uuid == record.device.uuid;
+    const bool theirs = !other.empty() && fault.scope.uuid == other;
+    if (kind->slows_load && (ours || theirs)) return &fault;
+    const bool of_link = is_pcie(record.work.pipe) && fault.code.starts_with("PCI-");
+    if (of_link && ours && !fault.peer) return &fault;
+    if (!other.empty() && explains_peer(report_, fault, record, other)) return &fault;
   }
   return nullptr;
 }
@@ -175,8 +199,13 @@ void Judge::explain_failures() {
       continue;
     }
     const std::string figures = case_title(record.id) + " " + record.judged.reason;
-    fault->explains.push_back(record.id);
-    fault->effect += (fault->effect.empty() ? "" : "; ") + figures;
+    const auto names = [&](const std::vector<std::string>& ids) {
+      return std::ranges::find(ids, record.id) != ids.end();
+    };
+    // Rows between GPUs are many and of few ids: one stands for the others.
+    const bool told = is_peer(record.work.pipe) && names(fault->evidence);
+    if (!told) fault->effect += (fault->effect.empty() ? "" : "; ") + figures;
+    if (!told || !names(fault->explains)) fault->explains.push_back(record.id);
     record.judged.reason += fmt::format(" (explained by {})", fault->code);
     // A card that somebody else uses has not failed.
     if (fault->severity == Severity::kNotJudged) {
@@ -321,7 +350,8 @@ std::vector<std::string> Judge::clear_gpus() const {
   std::vector<std::string> clear;
   for (const GpuInventory& gpu : report_.inventory.gpus) {
     bool sound = std::none_of(report_.faults.begin(), report_.faults.end(), [&](const Fault& f) {
-      return f.severity != Severity::kWarn && f.scope.uuid == gpu.uuid;
+      const bool names_it = f.scope.uuid == gpu.uuid || (f.peer && f.peer->uuid == gpu.uuid);
+      return f.severity != Severity::kWarn && names_it;
     });
     int passed = 0;
     for (const Record& record : report_.records) {

@@ -9,6 +9,7 @@
 
 #include "reports/format_text.h"
 #include "reports/judge.h"
+#include "reports/peer_id.h"
 
 namespace assay {
 namespace {
@@ -216,7 +217,7 @@ std::vector<MissingRow> missing_rows(const Report& report) {
     const TargetSet* set = targets_for(report, gpu.sku);
     if (set == nullptr || gpu.mig == true || !under_test(report, gpu)) continue;
     for (const std::string& id : report.plan.gate_ids) {
-      if (set->find(id) == nullptr) continue;
+      if (set->find(id) == nullptr || peer_of_id(id) == std::to_string(gpu.index)) continue;
       const Record* record = find_record(report, id, gpu.uuid);
       const bool judged = record != nullptr && target_of(report, *record) != nullptr;
       if (!judged) missing.push_back({id, gpu.uuid});

@@ -11,6 +11,7 @@
 #include "reports/judge.h"
 #include "reports/judge_rows.h"
 #include "reports/merge.h"
+#include "reports/peers.h"
 
 namespace assay {
 namespace {
@@ -23,13 +24,6 @@ constexpr double kHighestOfSheet = 1.1;
 // Of bench/gemm/ceiling_case.h: kernels that issue nothing but matrix instructions or
 // multiply-adds.
 constexpr std::string_view kCeilingPrefix = "gemm/ceiling/";
-
-const GpuSpec* spec_of(const Report& report, const Record& record) {
-  for (const GpuSpec& spec : report.limits) {
-    if (record.device.sku == spec.sku) return &spec;
-  }
-  return nullptr;
-}
 
 void add_reason(Limit& limit, const std::string& reason) {
   if (!limit.reason.empty()) limit.reason += "; ";
@@ -114,9 +108,11 @@ double lane_gb_per_s(double generation) {
   return kGigatransfers[index] * code / 8;
 }
 
+double ways_of(std::string_view pipe) { return pipe == kPcieBoth || pipe == kPeerBoth ? 2 : 1; }
+
 // Before the headers of its packets, which take about an eighth.
 Limit pcie_limit(const GpuSpec& spec, const GpuInventory* gpu, const Record& record) {
-  const double ways = record.work.pipe == kPcieBoth ? 2 : 1;
+  const double ways = ways_of(record.work.pipe);
   Limit limit;
   limit.datasheet = limit.highest = ways * spec.pcie_gb_per_s;
   if (gpu != nullptr && gpu->pcie_generation_max && gpu->pcie_width_max) {
@@ -135,6 +131,29 @@ Limit pcie_limit(const GpuSpec& spec, const GpuInventory* gpu, const Record& rec
     if (now > 0) limit.at_clock = now;
   } else {
     add_reason(limit, why_unknown(record, "pcie_generation"));
+  }
+  return limit;
+}
+
+// Of the links between the two GPUs; of PCIe for a pair that has none.
+Limit peer_limit(const Report& report, const GpuSpec& spec, const GpuInventory* gpu,
+                 const Record& record) {
+  const GpuPeer* pair = find_peer(report.inventory, record.device.uuid, peer_uuid(record));
+  const std::optional<bool> nvlink = pair != nullptr ? on_nvlink(*pair) : std::nullopt;
+  if (nvlink == false || spec.nvlink_links == 0) return pcie_limit(spec, gpu, record);
+  const double ways = ways_of(record.work.pipe);
+  const double one = ways * nvlink_gb_per_s(spec);
+  Limit limit;
+  if (!nvlink) {
+    limit.highest = std::max(one * spec.nvlink_links, ways * spec.pcie_gb_per_s);
+    limit.reason = "what joins the two GPUs is not known";
+    return limit;
+  }
+  limit.datasheet = limit.highest = one * full_nvlinks(report, *pair, spec);
+  if (pair->nvlinks) {
+    limit.at_clock = one * *pair->nvlinks;
+  } else {
+    limit.reason = "the number of NVLinks between the two GPUs is not known";
   }
   return limit;
 }
@@ -158,16 +177,12 @@ Limit limit_of(const Report& report, const Record& record, const Metric& metric)
     limit.reason = "no limit is known for NVLink-C2C";
     return limit;
   }
-  if (is_peer(pipe)) {
-    limit.reason = "no limit is known for a link between GPUs";
-    return limit;
-  }
-  const GpuSpec* spec = spec_of(report, record);
+  const GpuSpec* spec = find_spec(report, record.device.sku);
   if (spec == nullptr) {
     limit.reason = fmt::format("no data for \"{}\" in configs/gpus", record.device.name);
     return limit;
   }
-  const char* unit = pipe == "dram" || is_pcie(pipe) ? "GB/s" : "TFLOPS";
+  const char* unit = pipe == "dram" || is_pcie(pipe) || is_peer(pipe) ? "GB/s" : "TFLOPS";
   if (metric.unit != unit) {
     limit.reason =
         fmt::format("the limit of pipe '{}' is in {}, the metric in {}", pipe, unit, metric.unit);
@@ -176,6 +191,7 @@ Limit limit_of(const Report& report, const Record& record, const Metric& metric)
   const GpuInventory* gpu = find_gpu(report, record.device.uuid);
   limit = pipe == "dram"  ? dram_limit(*spec, gpu, record)
           : is_pcie(pipe) ? pcie_limit(*spec, gpu, record)
+          : is_peer(pipe) ? peer_limit(report, *spec, gpu, record)
                           : compute_limit(*spec, gpu, record);
   if (limit.datasheet) limit.share_of_datasheet = metric.value / *limit.datasheet;
   if (limit.at_clock) limit.share_at_clock = metric.value / *limit.at_clock;

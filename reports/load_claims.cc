@@ -28,7 +28,10 @@ const std::vector<CheckType>& check_types() {
                                                {"mig_slices", {}, true},
                                                {"ran", {"id", "equals"}},
                                                {"fastest", {"any_of"}},
-                                               {"driver", {"at_least"}}};
+                                               {"nvlink_rate", {"of"}},
+                                               {"driver", {"at_least"}},
+                                               {"nvlink_pairs", {}},
+                                               {"host_facts", {}}};
   return types;
 }
 
@@ -44,7 +47,8 @@ ClaimCheck read_check(StrictYaml& row) {
   const auto type = std::ranges::find(types, check.type, &CheckType::name);
   if (type == types.end()) {
     row.refuse("type", fmt::format("type: unknown check '{}'; known: ratio, share, inventory, "
-                                   "mig_slices, ran, fastest, driver",
+                                   "mig_slices, ran, fastest, nvlink_rate, driver, nvlink_pairs, "
+                                   "host_facts",
                                    check.type));
   }
   check.skus = row.texts("skus");
@@ -87,8 +91,8 @@ ClaimCheck read_check(StrictYaml& row) {
   if (check.type == "fastest" && check.any_of.empty()) {
     row.refuse("any_of: name the precisions, such as fp8_e4m3");
   }
-  if (check.type == "driver" && !check.skus.empty()) {
-    row.refuse("skus", "skus: a driver belongs to the host; remove the key");
+  if (is_of_node(check.type) && !check.skus.empty()) {
+    row.refuse("skus", fmt::format("skus: {} is of the node; remove the key", check.type));
   }
   return check;
 }
@@ -105,9 +109,9 @@ void check_claim(const StrictYaml& row, const Claim& claim) {
     row.refuse("checks", fmt::format("checks: {} is not_measurable, yet has checks", claim.id));
   }
   for (const ClaimCheck& check : claim.checks) {
-    if ((check.type == "driver") != about_host(claim)) {
+    if (is_of_node(check.type) != about_node(claim)) {
       row.refuse("checks",
-                 fmt::format("checks: {} mixes checks of the host and of a card", claim.id));
+                 fmt::format("checks: {} mixes checks of the node and of a card", claim.id));
     }
   }
 }

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Assay authors
 // SPDX-License-Identifier: Apache-2.0
+#include "reports/pcie_faults.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,11 +32,6 @@ std::vector<const Record*> pcie_rows(const Report& report, const GpuInventory& g
   return rows;
 }
 
-void add_rows(Fault& fault, const std::vector<const Record*>& rows) {
-  fault.confirmed_runs = static_cast<int>(rows.size());
-  for (const Record* row : rows) fault.evidence.push_back(row->id);
-}
-
 // The host's memory lay elsewhere than the case wanted it; empty if not, or if nobody knows.
 std::string misplaced(const Record& record) {
   const Json wanted = record.parameters.value("host_numa_node", Json());
@@ -45,26 +42,9 @@ std::string misplaced(const Record& record) {
                      wanted.get<int>());
 }
 
-// What of the host may be the cause, and what could not be looked at.
-std::string host_causes(const GpuInventory& gpu, const std::vector<const Record*>& rows) {
-  std::vector<std::string> causes;
-  std::vector<std::string> unread;
-  if (!gpu.iommu) unread.emplace_back("IOMMU");
-  if (gpu.iommu && gpu.iommu->starts_with("DMA")) {
-    causes.push_back(fmt::format("the IOMMU translates ({})", *gpu.iommu));
-  }
-  if (!gpu.acs_redirect) unread.emplace_back("ACS");
-  if (gpu.acs_redirect == true) causes.emplace_back("ACS redirects on the way to the root");
-  if (!gpu.relaxed_ordering) unread.emplace_back("relaxed ordering");
-  if (gpu.relaxed_ordering == false) causes.emplace_back("relaxed ordering is off");
-  if (!gpu.numa_node) unread.emplace_back("NUMA node");
-  for (const Record* row : rows) {
-    const std::string why = misplaced(*row);
-    if (!why.empty() && std::ranges::find(causes, why) == causes.end()) causes.push_back(why);
-  }
-  std::string text = "host: " + (causes.empty() ? "no cause seen" : join(causes, ", "));
-  if (!unread.empty()) text += "; not read: " + join(unread, ", ");
-  return text;
+void add_rows(Fault& fault, const std::vector<const Record*>& rows) {
+  fault.confirmed_runs = static_cast<int>(rows.size());
+  for (const Record* row : rows) fault.evidence.push_back(row->id);
 }
 
 // Of rows over a link below its own maximum.
@@ -93,6 +73,31 @@ Fault slow_transfers(const GpuInventory& gpu, const std::vector<const Record*>& 
 }
 
 }  // namespace
+
+std::string host_causes(const GpuInventory& gpu, const std::vector<const Record*>& rows) {
+  std::vector<std::string> causes;
+  std::vector<std::string> unread;
+  if (!gpu.iommu) unread.emplace_back("IOMMU");
+  if (gpu.iommu && gpu.iommu->starts_with("DMA")) {
+    causes.push_back(fmt::format("the IOMMU translates ({})", *gpu.iommu));
+  }
+  if (!gpu.acs_redirect) unread.emplace_back("ACS");
+  if (gpu.acs_redirect == true) causes.emplace_back("ACS redirects on the way to the root");
+  if (!gpu.relaxed_ordering) unread.emplace_back("relaxed ordering");
+  if (gpu.relaxed_ordering == false) causes.emplace_back("relaxed ordering is off");
+  if (!gpu.sriov_vfs) unread.emplace_back("SR-IOV");
+  if (gpu.sriov_vfs.value_or(0) > 0) {
+    causes.push_back(fmt::format("SR-IOV is on ({})", counted(*gpu.sriov_vfs, "function")));
+  }
+  if (!gpu.numa_node) unread.emplace_back("NUMA node");
+  for (const Record* row : rows) {
+    const std::string why = misplaced(*row);
+    if (!why.empty() && std::ranges::find(causes, why) == causes.end()) causes.push_back(why);
+  }
+  std::string text = "host: " + (causes.empty() ? "no cause seen" : join(causes, ", "));
+  if (!unread.empty()) text += "; not read: " + join(unread, ", ");
+  return text;
+}
 
 std::vector<Fault> check_pcie(const Report& report) {
   std::vector<Fault> faults;

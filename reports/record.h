@@ -94,8 +94,7 @@ inline constexpr std::string_view kPcieBoth = "pcie_both";
 [[nodiscard]] constexpr bool is_pcie(std::string_view pipe) {
   return pipe == kPcie || pipe == kPcieBoth;
 }
-
-// That between two GPUs, likewise: NVLink or PCIe.
+// The way from one GPU to another, whatever it is; `parameters.peer_uuid` names the other.
 inline constexpr std::string_view kPeer = "peer";
 inline constexpr std::string_view kPeerBoth = "peer_both";
 [[nodiscard]] constexpr bool is_peer(std::string_view pipe) {
@@ -104,8 +103,8 @@ inline constexpr std::string_view kPeerBoth = "peer_both";
 
 // What one operation does, and the unit of the machine that bounds it: a compute pipe of
 // configs/gpus ("fp32", "tf32", "bf16", "fp8", ...), "dram", "l2", "host_memory", or the link to
-// the host: "pcie" one way, "pcie_both" both ways at once, "c2c" where it is not PCIe; or the link
-// to another GPU: "peer" and "peer_both".
+// the host: "pcie" one way, "pcie_both" both ways at once, "c2c" where it is not PCIe; "peer" and
+// "peer_both" between two GPUs.
 // Compute pipes are rated by `operations`, the others by `bytes`, and what counts `loads` by the
 // time of one.
 struct Work {

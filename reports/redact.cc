@@ -127,6 +127,9 @@ Secrets collect(const Report& report, const Json& json) {
   for (const Fault& fault : report.faults) {
     secrets.add(fault.scope.serial);
     if (fault.scope.uuid) secrets.add_uuid(*fault.scope.uuid);
+    if (!fault.peer) continue;
+    secrets.add(fault.peer->serial);
+    if (fault.peer->uuid) secrets.add_uuid(*fault.peer->uuid);
   }
   const HostInventory& host = report.inventory.host;
   secrets.add(host.host_name);
@@ -142,6 +145,12 @@ Secrets collect(const Report& report, const Json& json) {
     collect_from_paths(text_of(*part), secrets);
   }
   return secrets;
+}
+
+// A key may be a word's in one place and a list's in another: "peers" is a condition and the list
+// of pairs.
+bool holds_parts(const Json& json) {
+  return json.is_array() && !json.empty() && json.front().is_object();
 }
 
 class Redactor {
@@ -164,7 +173,8 @@ class Redactor {
     if (!json.is_object()) return json;
     Json out = Json::object();
     for (const auto& [key, value] : json.items()) {
-      out[replaced(key, kKeySecret)] = is_one_of(key, kVocabulary) ? value : apply(value);
+      const bool words = is_one_of(key, kVocabulary) && !holds_parts(value);
+      out[replaced(key, kKeySecret)] = words ? value : apply(value);
     }
     return out;
   }

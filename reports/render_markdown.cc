@@ -10,6 +10,7 @@
 #include "reports/judge.h"
 #include "reports/render.h"
 #include "reports/render_findings.h"
+#include "reports/render_topology.h"
 #include "reports/text.h"
 
 namespace assay {
@@ -95,6 +96,7 @@ void add_summary(std::string& out, const Report& report) {
                            gpu.serial.value_or("unread"), gpu.bus_id.value_or("unread"),
                            gpu.vbios.value_or("unread"), gpu.uuid));
   }
+  for (const std::string& line : topology_lines(report)) add("links", line);
   out += '\n';
 }
 

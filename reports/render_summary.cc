@@ -14,6 +14,7 @@
 #include "reports/render.h"
 #include "reports/render_findings.h"
 #include "reports/render_load.h"
+#include "reports/render_topology.h"
 #include "reports/text.h"
 
 namespace assay {
@@ -65,13 +66,30 @@ void add_header(std::string& out, const Report& report) {
   out += fmt::format("{:<{}} exit {}\n\n", line, kExitColumn, report.verdict->exit_code);
 }
 
+// "a", or "a / b" of a pair.
+template <class T>
+std::string both(const std::optional<T>& one, const FaultScope* peer,
+                 std::optional<T> FaultScope::* field) {
+  const auto text = [](const std::optional<T>& value) {
+    return value ? fmt::format("{}", *value) : std::string("unread");
+  };
+  return peer != nullptr ? text(one) + " / " + text(peer->*field) : text(one);
+}
+
 std::string scope_text(const Fault& fault) {
+  const FaultScope& scope = fault.scope;
+  const FaultScope* peer = fault.peer ? &*fault.peer : nullptr;
   std::string text;
-  if (fault.scope.gpu) text += fmt::format("  GPU {}", *fault.scope.gpu);
-  if (fault.scope.serial) text += "  S/N " + *fault.scope.serial;
-  if (fault.scope.module_id) text += fmt::format("  module {}", *fault.scope.module_id);
-  if (fault.scope.bus_id) text += "  bus " + short_bus_id(*fault.scope.bus_id);
-  if (text.empty() && fault.scope.uuid) text = "  " + *fault.scope.uuid;
+  if (scope.gpu) text += fmt::format("  GPU {}", *scope.gpu);
+  if (peer != nullptr && peer->gpu) text += fmt::format(" <-> GPU {}", *peer->gpu);
+  if (scope.serial) text += "  S/N " + both(scope.serial, peer, &FaultScope::serial);
+  if (scope.module_id) {
+    text += fmt::format("  module{} {}", peer != nullptr ? "s" : "",
+                        both(scope.module_id, peer, &FaultScope::module_id));
+  }
+  if (scope.bus_id) text += "  bus " + short_bus_id(*scope.bus_id);
+  if (scope.bus_id && peer != nullptr) text += " / " + short_bus_id(or_unread(peer->bus_id));
+  if (text.empty() && scope.uuid) text = "  " + *scope.uuid;
   return text;
 }
 
@@ -411,6 +429,7 @@ std::string render_summary(const Report& report, const std::string& report_path)
   if (const std::string checks = checks_text(report); !checks.empty()) {
     add_block(out, "checks", {checks});
   }
+  add_block(out, "links", topology_lines(report));
   add_block(out, "fastest precision", fastest_lines(report));
   add_block(out, "L2 knee", l2_knee_lines(report));
   add_load(out, report);

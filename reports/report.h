@@ -98,6 +98,7 @@ struct Fault {
   Severity severity = Severity::kFail;
   std::string owner;  // "operator", "hardware", "host"
   FaultScope scope;
+  std::optional<FaultScope> peer;     // the other part, of a fault of a pair
   std::string title;                  // one line: what is wrong
   std::string effect;                 // one line: what it costs
   std::vector<std::string> evidence;  // record ids, or "inventory.gpus[0].ecc"
@@ -112,6 +113,7 @@ struct Fault {
     archive("severity", self.severity);
     archive("owner", self.owner);
     archive("scope", self.scope);
+    archive("peer", self.peer);
     archive("title", self.title);
     archive("effect", self.effect);
     archive("evidence", self.evidence);

@@ -52,6 +52,10 @@ struct FloorLimit {
 FloorLimit limit_of(const StrictYaml& row, const std::string& pipe, const GpuSpec& spec) {
   if (pipe == "dram") return {"gb_per_s", spec.dram_gb_per_s};
   if (is_pcie(pipe)) return {"gb_per_s", (pipe == kPcieBoth ? 2 : 1) * spec.pcie_gb_per_s};
+  if (is_peer(pipe)) {
+    const double one_way = spec.nvlink_links > 0 ? spec.nvlink_gb_per_s / 2 : spec.pcie_gb_per_s;
+    return {"gb_per_s", (pipe == kPeerBoth ? 2 : 1) * one_way};
+  }
   if (const auto reason = spec.unsupported.find(pipe); reason != spec.unsupported.end()) {
     row.refuse("pipe", fmt::format("pipe: {} has no {} ({}); remove this target", spec.sku, pipe,
                                    reason->second));

@@ -8,7 +8,9 @@
 #include <array>
 
 #include "bench/node/host.h"
+#include "bench/node/nics.h"
 #include "bench/node/numa.h"
+#include "bench/node/nvlinks.h"
 #include "bench/node/nvml.h"
 #include "bench/node/nvml_counters.h"
 #include "bench/node/pci.h"
@@ -144,6 +146,8 @@ void read_host_settings(GpuInventory& gpu) {
   gpu.iommu = facts.iommu;
   gpu.acs_redirect = facts.acs_redirect;
   gpu.relaxed_ordering = facts.relaxed_ordering;
+  gpu.sriov_vfs = facts.sriov_vfs;
+  gpu.sriov_vfs_max = facts.sriov_vfs_max;
   gpu.unreadable.merge(facts.unreadable);
 }
 
@@ -260,6 +264,7 @@ GpuInventory read_gpu(const Nvml& nvml, Device device, int index, const GpuTable
   read_settings(nvml, device, gpu);
   read_numa_node(gpu);
   read_host_settings(gpu);
+  read_nvlinks(nvml, device, gpu);
   read_mig(nvml, device, gpu);
   read_processes(nvml, device, gpu);
   gpu.before = read_health(nvml, device, gpu.unreadable);
@@ -272,16 +277,19 @@ GpuInventory read_gpu(const Nvml& nvml, Device device, int index, const GpuTable
 
 void read_gpus(const Nvml& nvml, const GpuTable& table, Inventory& inventory) {
   unsigned count = 0;
+  std::vector<Device> devices;
   inventory.nvml_error = nvml.call(ASSAY_NVML(nvmlDeviceGetCount_v2), &count);
   for (unsigned i = 0; i < count; ++i) {
     Device device = nullptr;
     const std::string error = nvml.call(ASSAY_NVML(nvmlDeviceGetHandleByIndex_v2), i, &device);
     if (error.empty()) {
       inventory.gpus.push_back(read_gpu(nvml, device, static_cast<int>(i), table));
+      devices.push_back(device);
     } else {
       inventory.nvml_error = fmt::format("GPU {}: {}", i, error);
     }
   }
+  inventory.peers = read_peers(nvml, devices, inventory.gpus);
 }
 
 void read_versions(const Nvml& nvml, Inventory& inventory) {
@@ -309,6 +317,7 @@ Inventory read_inventory(const GpuTable& table) {
   inventory.host = read_host();
   inventory.pci_gpus = nvidia_gpus_on_pci(sysfs_root());
   inventory.hidden_gpus = hidden_gpus(sysfs_root(), inventory.pci_gpus);
+  inventory.nics = read_nics(sysfs_root());
   inventory.driver = loaded_driver();
   std::string why;
   if (const auto nvml = Nvml::open(&why)) {

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <climits>
 #include <cstring>
 #include <fstream>
@@ -22,13 +21,6 @@ namespace {
 
 std::filesystem::path nodes_folder(const std::filesystem::path& sysfs) {
   return sysfs / "devices" / "system" / "node";
-}
-
-std::optional<int> number(std::string_view text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && value >= 0 ? std::optional(value) : std::nullopt;
 }
 
 // "Node 0 MemTotal:  131072 kB"
@@ -45,7 +37,7 @@ bool has_memory(const std::filesystem::path& node) {
 
 NumaNode numa_node_of(const std::filesystem::path& sysfs, const std::string& bus_id) {
   const std::string text = read_trimmed(sysfs / "bus" / "pci" / "devices" / bus_id / "numa_node");
-  if (const std::optional<int> node = number(text)) return {node, {}};
+  if (const std::optional<int> node = whole_number(text)) return {node, {}};
   return {std::nullopt, "sysfs numa_node: " + (text.empty() ? "not readable" : text)};
 }
 
@@ -55,7 +47,7 @@ std::vector<int> nodes_with_memory(const std::filesystem::path& sysfs) {
   for (const auto& entry : std::filesystem::directory_iterator(nodes_folder(sysfs), error)) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with("node")) continue;
-    const std::optional<int> node = number(name.substr(4));
+    const std::optional<int> node = whole_number(name.substr(4));
     if (node && has_memory(entry.path())) nodes.push_back(*node);
   }
   std::ranges::sort(nodes);

@@ -89,6 +89,11 @@ inline constexpr unsigned kPolicyPower = 0;
 inline constexpr unsigned kPolicyThermal = 1;
 inline constexpr unsigned kPolicySyncBoost = 2;
 inline constexpr unsigned kMaxNvLinks = 36;  // of CUDA 13.4's header; 18 before
+inline constexpr unsigned kLinkToGpu = 0;
+inline constexpr unsigned kLinkToSwitch = 2;
+inline constexpr unsigned kP2pRead = 0;
+inline constexpr unsigned kP2pWrite = 1;
+inline constexpr unsigned kP2pNvLink = 2;
 inline constexpr unsigned long long kEventXid = 0x8;
 inline constexpr unsigned kClockSm = 1;
 inline constexpr unsigned kClockMemory = 2;
@@ -98,6 +103,8 @@ inline constexpr unsigned kErrorCorrected = 0;
 inline constexpr unsigned kErrorUncorrected = 1;
 inline constexpr unsigned kCounterVolatile = 0;
 inline constexpr unsigned kCounterAggregate = 1;
+inline constexpr Return kInvalidArgument = 2;
+inline constexpr Return kNotSupported = 3;
 inline constexpr Return kInsufficientSize = 7;
 inline constexpr Return kTimeout = 10;
 }  // namespace nvml_abi
@@ -152,6 +159,11 @@ inline constexpr Return kTimeout = 10;
   X(nvmlDeviceGetFieldValues, (nvml_abi::Device, int, nvml_abi::FieldValue*))                  \
   X(nvmlDeviceGetViolationStatus, (nvml_abi::Device, unsigned, nvml_abi::ViolationTime*))      \
   X(nvmlDeviceGetNvLinkState, (nvml_abi::Device, unsigned, unsigned*))                         \
+  X(nvmlDeviceGetNvLinkVersion, (nvml_abi::Device, unsigned, unsigned*))                       \
+  X(nvmlDeviceGetNvLinkRemoteDeviceType, (nvml_abi::Device, unsigned, unsigned*))              \
+  X(nvmlDeviceGetNvLinkRemotePciInfo_v2, (nvml_abi::Device, unsigned, nvml_abi::PciInfo*))     \
+  X(nvmlDeviceGetTopologyCommonAncestor, (nvml_abi::Device, nvml_abi::Device, unsigned*))      \
+  X(nvmlDeviceGetP2PStatus, (nvml_abi::Device, nvml_abi::Device, unsigned, unsigned*))         \
   X(nvmlEventSetCreate, (nvml_abi::EventSet*))                                                 \
   X(nvmlEventSetFree, (nvml_abi::EventSet))                                                    \
   X(nvmlDeviceRegisterEvents, (nvml_abi::Device, unsigned long long, nvml_abi::EventSet))      \

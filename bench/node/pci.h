@@ -5,7 +5,9 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay {
@@ -23,5 +25,8 @@ namespace assay {
 
 // Trimmed text of a small file; empty if it cannot be read.
 [[nodiscard]] std::string read_trimmed(const std::filesystem::path& path);
+
+// Null unless the text is a whole number of 0 or above and nothing else.
+[[nodiscard]] std::optional<int> whole_number(std::string_view text);
 
 }  // namespace assay

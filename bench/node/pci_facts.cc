@@ -85,12 +85,29 @@ void read_iommu(const std::filesystem::path& device, PciFacts& facts) {
   }
 }
 
+// The files are there where the device shows the capability.
+void read_sriov(const std::filesystem::path& device, PciFacts& facts) {
+  std::error_code error;
+  if (!std::filesystem::exists(device, error)) {
+    facts.unreadable["sriov_vfs"] = "sysfs has no such device";
+    return;
+  }
+  if (!std::filesystem::exists(device / "sriov_totalvfs", error)) {
+    facts.sriov_vfs = facts.sriov_vfs_max = 0;
+    return;
+  }
+  facts.sriov_vfs = whole_number(read_trimmed(device / "sriov_numvfs"));
+  facts.sriov_vfs_max = whole_number(read_trimmed(device / "sriov_totalvfs"));
+  if (!facts.sriov_vfs) facts.unreadable["sriov_vfs"] = "sysfs sriov_numvfs: not readable";
+}
+
 }  // namespace
 
 PciFacts read_pci_facts(const std::filesystem::path& sysfs, const std::string& bus_id) {
   const std::filesystem::path device = sysfs / "bus" / "pci" / "devices" / bus_id;
   PciFacts facts;
   read_iommu(device, facts);
+  read_sriov(device, facts);
   const Config config = read_config(device);
   if (const std::optional<std::size_t> express = find_express(config)) {
     facts.relaxed_ordering = (word(config, *express + kDeviceControl) & kRelaxedOrdering) != 0;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What of the host's PCI settings slows the transfers of a device, as far as this process may read
-// it: the IOMMU from sysfs, the others from configuration space, of which the kernel shows the
-// first 64 bytes alone to all but root.
+// it: IOMMU and SR-IOV from sysfs, the others from configuration space, of which the kernel shows
+// the first 64 bytes alone to all but root.
 //
 //   PciFacts facts = read_pci_facts(sysfs_root(), "0000:19:00.0");
 #pragma once
@@ -22,6 +22,9 @@ struct PciFacts {
   // Whether a port between the device and its root redirects requests or completions upstream.
   std::optional<bool> acs_redirect;
   std::optional<bool> relaxed_ordering;  // whether the device may ask for it
+  // Virtual functions that are switched on, and that the device offers: 0 and 0 without SR-IOV.
+  std::optional<int> sriov_vfs;
+  std::optional<int> sriov_vfs_max;
   std::map<std::string, std::string> unreadable;
 };
 

@@ -42,6 +42,15 @@ static_assert(nvml_abi::kPolicyPower == NVML_PERF_POLICY_POWER);
 static_assert(nvml_abi::kPolicyThermal == NVML_PERF_POLICY_THERMAL);
 static_assert(nvml_abi::kPolicySyncBoost == NVML_PERF_POLICY_SYNC_BOOST);
 static_assert(nvml_abi::kMaxNvLinks >= NVML_NVLINK_MAX_LINKS);
+static_assert(nvml_abi::kLinkToGpu == NVML_NVLINK_DEVICE_TYPE_GPU);
+static_assert(nvml_abi::kLinkToSwitch == NVML_NVLINK_DEVICE_TYPE_SWITCH);
+static_assert(nvml_abi::kP2pRead == NVML_P2P_CAPS_INDEX_READ);
+static_assert(nvml_abi::kP2pWrite == NVML_P2P_CAPS_INDEX_WRITE);
+static_assert(nvml_abi::kP2pNvLink == NVML_P2P_CAPS_INDEX_NVLINK);
+static_assert(NVML_TOPOLOGY_SINGLE == 10 && NVML_TOPOLOGY_MULTIPLE == 20);
+static_assert(NVML_TOPOLOGY_HOSTBRIDGE == 30 && NVML_TOPOLOGY_NODE == 40);
+static_assert(NVML_TOPOLOGY_SYSTEM == 50);
+static_assert(NVML_P2P_STATUS_OK == 0 && NVML_P2P_STATUS_NOT_SUPPORTED == 5);
 static_assert(nvml_abi::kEventXid == nvmlEventTypeXidCriticalError);
 static_assert(nvml_abi::kTimeout == NVML_ERROR_TIMEOUT);
 static_assert(nvml_abi::kClockSm == NVML_CLOCK_SM && nvml_abi::kClockMemory == NVML_CLOCK_MEM);
@@ -49,6 +58,8 @@ static_assert(nvml_abi::kTemperatureGpu == NVML_TEMPERATURE_GPU);
 static_assert(nvml_abi::kThresholdSlowdown == NVML_TEMPERATURE_THRESHOLD_SLOWDOWN);
 static_assert(nvml_abi::kErrorUncorrected == NVML_MEMORY_ERROR_TYPE_UNCORRECTED);
 static_assert(nvml_abi::kCounterAggregate == NVML_AGGREGATE_ECC);
+static_assert(nvml_abi::kInvalidArgument == NVML_ERROR_INVALID_ARGUMENT);
+static_assert(nvml_abi::kNotSupported == NVML_ERROR_NOT_SUPPORTED);
 static_assert(nvml_abi::kInsufficientSize == NVML_ERROR_INSUFFICIENT_SIZE);
 
 }  // namespace

@@ -164,6 +164,18 @@ class Verdicts(Node):
         self.expect(self.run_assay("accept", FAKE_NVML_ECC=0), 1, "ECC-01")
         self.expect(self.run_assay("accept", FAKE_NVML_REMAP_FAILURE=1), 1, "MEM-03")
 
+    def test_what_joins_the_cards(self):
+        self.expect(self.run_assay("accept", gpus=2, FAKE_NVML_TOPOLOGY="switch"), 0,
+                    "18 of 18 links to a switch on each of 2 GPUs; 1 pair NV18")
+        self.expect(self.run_assay("accept", gpus=2), 0, "1 pair NODE")
+        down = self.run_assay("accept", gpus=4, FAKE_NVML_TOPOLOGY="direct",
+                              FAKE_NVML_LINK_DOWN="1:7,3:8")
+        self.expect(down, 1, "NVL-02  GPU 1 <-> GPU 3", "down: GPU 1 link 7, GPU 3 link 8",
+                    "Clear: GPU 0, GPU 2 only.", "5 pairs NV6; 1 pair NV5")
+        self.assertEqual(self.report()["assay"]["faults"][0]["peer"]["gpu"], 3)
+        again = self.run_assay("judge", "out/report.json", nvml=False)
+        self.assertEqual(again.stdout, down.stdout)
+
     def test_what_the_driver_tells_of_the_run(self):
         self.expect(self.run_assay("accept", FAKE_NVML_XID=79), 1, "GPU-03", "Xid 79")
         self.expect(self.run_assay("accept", FAKE_NVML_XID=13), 0, "PASS", "1 warning", "Xid 13")

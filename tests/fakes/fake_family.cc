@@ -21,6 +21,7 @@
 // FAKE_SETUP_MS: a case's set-up takes this long times the last digits of the UUID; FAKE_WORK_MS:
 // its measurement takes this long.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -256,10 +257,12 @@ int run_cases(Options options, const Fault& fault, assay::RunLog& log) {
     RunRecord record = record_of(id, options, fault);
     if (options.start_together) record.parameters = {{"start_s", start_s}};
     if (assay::is_peer(record.work.pipe)) {
-      record.parameters = {{"shown", shown_gpus()},
-                           {"start_s", start_s},
-                           {"end_s", monotonic_s()},
-                           {"waits", options.start_together}};
+      record.parameters = {
+          {"peer_uuid", fmt::format("GPU-00000000-0000-0000-0000-{:0>12}", *assay::peer_of_id(id))},
+          {"shown", shown_gpus()},
+          {"start_s", start_s},
+          {"end_s", monotonic_s()},
+          {"waits", options.start_together}};
     }
     log.append({{"type", "record"}, {"record", to_json_value(record)}});
     write_more(id, logged, options, fault, log);

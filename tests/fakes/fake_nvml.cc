@@ -6,7 +6,7 @@
 // FAKE_NVML_ECC=0, FAKE_NVML_POWER_LIMIT_W (of GPU 0), FAKE_NVML_REMAP_FAILURE=1, FAKE_NVML_BUSY=1,
 // FAKE_NVML_INIT_ERROR=code, FAKE_NVML_FAIL=name (that function reports "not supported"),
 // FAKE_NVML_FAIL_AFTER=n (every call after the nth reports "GPU is lost"); fake_nvml_load.cc lists
-// what is of a load.
+// what is of a load, fake_nvml_links.cc what joins the cards.
 #include "tests/fakes/fake_nvml.h"
 
 #include <atomic>

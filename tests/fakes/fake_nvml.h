@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Assay authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the two halves of the fake NVML share.
+// What the three parts of the fake NVML share.
 #pragma once
 
 #include <string>

@@ -178,13 +178,6 @@ Return nvmlDeviceGetViolationStatus(Device, unsigned policy, abi::ViolationTime*
   return 0;
 }
 
-Return nvmlDeviceGetNvLinkState(Device, unsigned link, unsigned* out) {
-  if (const Return code = failure("nvmlDeviceGetNvLinkState")) return code;
-  if (std::string(setting("FAKE_NVML_NVLINK", "")).empty()) return kNotSupported;
-  *out = link < 2 ? 1 : 0;
-  return 0;
-}
-
 Return nvmlEventSetCreate(abi::EventSet* out) {
   if (const Return code = failure("nvmlEventSetCreate")) return code;
   *out = reinterpret_cast<abi::EventSet>(new EventSet);

@@ -396,7 +396,7 @@ TEST(Claims, OneResultACard) {
   EXPECT_EQ(results[1].verdict, ClaimVerdict::kRefuted);
   EXPECT_EQ(results[2].verdict, ClaimVerdict::kNotMeasured);
   EXPECT_EQ(results[2].device, "GPU-3");
-  EXPECT_EQ(results_of("D04", report).size(), 1U);  // nothing judges it yet
+  EXPECT_EQ(results_of("D06", report).size(), 1U);  // nothing judges it yet
 }
 
 class ClaimFiles : public testing::Test {
@@ -443,7 +443,7 @@ TEST_F(ClaimFiles, EachRefusal) {
   EXPECT_EQ(
       check("type: guess"),
       "9: type: unknown check 'guess'; known: ratio, share, inventory, mig_slices, ran, fastest, "
-      "driver");
+      "nvlink_rate, driver, nvlink_pairs, host_facts");
   EXPECT_EQ(check("type: ratio, id: a, at_least: 1"), "9: missing key 'base_id'; add it");
   EXPECT_EQ(check("type: ratio, id: a, base_id: b"),
             "9: the check has no bound; give at_least, at_most or both");
@@ -461,9 +461,9 @@ TEST_F(ClaimFiles, EachRefusal) {
             "9: unknown key 'metric'");
   EXPECT_EQ(check("type: fastest, any_of: []"), "9: any_of: name the precisions, such as fp8_e4m3");
   EXPECT_EQ(check("type: driver, at_least: 525, skus: [a100]"),
-            "9: skus: a driver belongs to the host; remove the key");
+            "9: skus: driver is of the node; remove the key");
   EXPECT_EQ(check("type: ran, id: a, equals: ok}\n      - {type: driver, at_least: 525"),
-            "9: checks: D01 mixes checks of the host and of a card");
+            "9: checks: D01 mixes checks of the node and of a card");
 }
 
 }  // namespace

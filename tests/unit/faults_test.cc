@@ -8,7 +8,7 @@
 #include <functional>
 #include <set>
 
-#include "tests/unit/sample_report.h"
+#include "tests/unit/sample_peers.h"
 
 namespace assay {
 namespace {
@@ -83,6 +83,18 @@ TEST(Catalogue, ReachableCodesAreTheOnesRaised) {
         metric.values = {30, 30.1, 30.2, 30.3, 30.4};
       },
       [](Report& r) { r.inventory.gpus[1].after.pcie_replays = 9; },
+      [](Report& r) {
+        r = on_switch(2);
+        take_switch_link_down(r, 1, 3);
+      },
+      [](Report& r) {
+        r = four_direct();
+        take_link_down(r, 0, 1, 3, 3);
+      },
+      [](Report& r) {
+        r = on_switch(2);
+        for (const std::size_t gpu : {0U, 1U}) take_switch_link_down(r, gpu, 3);
+      },
       [](Report& r) { r.inventory.gpus[1].xids = {{{62, "2026-11-30T17:05:12Z"}}}; },
       [](Report& r) { r.records[0].telemetry.deltas["nvlink_replays"] = 1; },
       [](Report& r) { r.inventory.gpus[1].mig = true; },
@@ -282,6 +294,9 @@ TEST(NotChecked, SaysWhatNothingLooksAt) {
       not_checked(report),
       ElementsAre("GPU 1 ECC mode: nvmlDeviceGetEccMode: Not Supported", "GPU 1 Xid: not watched",
                   "NVLink (not measured); kernel log (not read)"));
+  report = on_switch(2);
+  add_pair_rows(report, "p2p_write", 390);
+  EXPECT_THAT(not_checked(report), ElementsAre("kernel log (not read)"));
 }
 
 TEST(Gates, BusIdsOfDifferentForm) {

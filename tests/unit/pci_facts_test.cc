@@ -77,6 +77,19 @@ TEST_F(PciFactsTest, TheIommuIsItsGroupsType) {
   EXPECT_EQ(facts().iommu, "DMA-FQ");
 }
 
+TEST_F(PciFactsTest, VirtualFunctionsAreCountedWhereTheDeviceHasAny) {
+  EXPECT_EQ(facts().sriov_vfs, 0);
+  EXPECT_EQ(facts().sriov_vfs_max, 0);
+  std::ofstream(device() / "sriov_totalvfs") << "16\n";
+  EXPECT_FALSE(facts().sriov_vfs);
+  EXPECT_THAT(facts().unreadable.at("sriov_vfs"), HasSubstr("not readable"));
+  std::ofstream(device() / "sriov_numvfs") << "4\n";
+  EXPECT_EQ(facts().sriov_vfs, 4);
+  EXPECT_EQ(facts().sriov_vfs_max, 16);
+  EXPECT_FALSE(facts().unreadable.contains("sriov_vfs"));
+  EXPECT_TRUE(read_pci_facts(root_, "0000:77:00.0").unreadable.contains("sriov_vfs"));
+}
+
 TEST_F(PciFactsTest, WhatIsNotShownIsUnknownAndNoFact) {
   std::vector<char> shown = config(0x10, 0x04);
   shown.resize(64);

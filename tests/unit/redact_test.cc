@@ -31,7 +31,11 @@ Report telling_report() {
                     {"environment", {{"CUDA_VISIBLE_DEVICES", uuid}}}};
   report.benchmarks = Json::array({{{"name", kBf16}, {"assay", {{"device", uuid}}}}});
   record_of(report, kCopy, 1).warnings = {"serial 1650000000011 was slow once"};
+  report.inventory.peers = {{report.inventory.gpus[0].uuid, uuid, {}, {}, {}, {}, {}, {}}};
   judge(report);
+  // Of a part that the inventory no longer lists.
+  report.faults.at(0).peer = {3, "1650000000099", 4, "0000:49:00.0",
+                              "GPU-99999999-1111-2222-3333-444444444449"};
   return report;
 }
 
@@ -49,9 +53,9 @@ TEST(Redact, NothingIsLeft) {
   const std::string text = dump_json(to_json_value(redacted(telling_report())));
   const Report plain = telling_report();
   for (const std::string secret :
-       {"GPU-00000000", "00000000-1111-2222", "1650000000010", "1650000000011", "MIG-12345678",
-        "rack7-node12", "example.org", "7c8b3f5e-9d1a-4c2b-8e6f-0a1b2c3d4e5f", "Example Board",
-        "alice", "bob"}) {
+       {"GPU-00000000", "00000000-1111-2222", "1650000000010", "1650000000011", "1650000000099",
+        "GPU-99999999", "MIG-12345678", "rack7-node12", "example.org",
+        "7c8b3f5e-9d1a-4c2b-8e6f-0a1b2c3d4e5f", "Example Board", "alice", "bob"}) {
     EXPECT_THAT(dump_json(to_json_value(plain)), HasSubstr(secret));
     EXPECT_THAT(text, Not(HasSubstr(secret)));
   }

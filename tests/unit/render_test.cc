@@ -43,6 +43,7 @@ host, for information only, never part of a GPU verdict
   host/triad/4GiB/sustained  182 GB/s  181..183 (5)
 
 results verified  all 4
+links             NVLink: one GPU, no peer
 fastest precision measured as correct: FP8 E4M3, 1248 TF/s (gemm/fp8_e4m3/8192x8192x8192/sustained)
 during load       Xid 0  ECC +0  remap +0  PCIe replay +0  NVLink not read
                   hottest 64 C, 23 C below slowdown; power cap in up to 71 % of the samples (normal at 700 W)
@@ -103,6 +104,7 @@ host, for information only, never part of a GPU verdict
   host/triad/4GiB/sustained  182 GB/s  181..183 (5)
 
 results verified  all 16
+links             NVLink: not read on each of 4 GPUs
 fastest precision measured as correct: FP8 E4M3, 1248 to 1250 TF/s (gemm/fp8_e4m3/8192x8192x8192/sustained), GPU 0 1 2 3
 during load       Xid 0  ECC +0  remap +0  PCIe replay +0  NVLink not read
                   hottest 64 C, 23 C below slowdown; power cap in up to 71 % of the samples

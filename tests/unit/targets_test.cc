@@ -169,6 +169,14 @@ TEST_F(Targets, PipeThatTheCardLacks) {
             "remove this target");
 }
 
+TEST_F(Targets, BetweenGpusNvlinkIsTheLimit) {
+  for (const auto& [pipe, message] :
+       {std::pair("pipe: peer", "16: floor: 4400 is 9.78 of the data sheet's 450;"),
+        std::pair("pipe: peer_both", "16: floor: 4400 is 4.89 of the data sheet's 900;")}) {
+    EXPECT_TRUE(refusal(edited("pipe: dram", pipe)).starts_with(message)) << pipe;
+  }
+}
+
 // 2.5 x 0.8 % + 3 x 1.2 % = 5.6 % of 669 = 37.5: the warning starts above 631.5.
 TEST_F(Targets, WarnsOfAFloorThatIsTooNear) {
   EXPECT_TRUE(load(edited("floor: 620", "floor: 631")).warnings.empty());
