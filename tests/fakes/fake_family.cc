@@ -132,7 +132,8 @@ double monotonic_s() {
 
 // "gemm/fp8_e4m3/..." -> "fp8"; FP64 runs on the tensor cores.
 std::string pipe_of(const std::string& id) {
-  if (assay::peer_of_id(id)) return "peer";
+  if (id.starts_with("links/p2p_both/")) return std::string(assay::kPeerBoth);
+  if (assay::peer_of_id(id)) return std::string(assay::kPeer);
   if (id.starts_with("links/")) return assay::kPcie.data();
   if (!id.starts_with("gemm/")) return id.starts_with("host/") ? "host_memory" : "dram";
   const std::string pipe = id.substr(5, id.find_first_of("/_", 5) - 5);
