@@ -69,6 +69,7 @@ std::string transfer_title(const std::string& transfer) {
 Parts options_of(const std::string& text) {
   Parts options = split(text, '+');
   for (std::string& option : options) {
+    if (option == "to=each") option = "each GPU";
     if (option.starts_with("to=")) option = "GPU " + option.substr(3);
   }
   return options;

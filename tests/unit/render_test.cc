@@ -360,6 +360,7 @@ TEST(FormatText, Titles) {
   EXPECT_EQ(case_title("links/latency/zerocopy+far/burst"), "latency zero-copy read far");
   EXPECT_EQ(case_title("links/p2p_write/512MiB+sm+to=3/burst"), "peer write 512MiB sm GPU 3");
   EXPECT_EQ(case_title("links/latency/p2p+to=12/burst"), "latency peer GPU 12");
+  EXPECT_EQ(case_title("links/p2p_read/512MiB+to=each/burst"), "peer read 512MiB each GPU");
   EXPECT_EQ(case_title("conv/fprop/0/burst"), "conv/fprop/0/burst");
   EXPECT_EQ(case_title("gemm"), "gemm");
   EXPECT_EQ(case_title(""), "");
