@@ -6,10 +6,10 @@
 #include <sched.h>
 
 #include <bit>
-#include <fstream>
 #include <limits>
 #include <numeric>
 
+#include "bench/node/numa.h"
 #include "kernels/counter_random.h"
 
 namespace assay {
@@ -39,21 +39,11 @@ void pin_to(int cpu) {
   (void)sched_setaffinity(0, sizeof(set), &set);  // a hint: unpinned threads only measure less well
 }
 
-std::int64_t available_bytes() {
-  std::ifstream file("/proc/meminfo");
-  for (std::string key; file >> key;) {
-    std::int64_t kib = 0;
-    if (key == "MemAvailable:" && file >> kib) return kib * 1024;
-    file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
-  }
-  return std::numeric_limits<std::int64_t>::max();
-}
-
 }  // namespace
 
 HostTriad::HostTriad(std::int64_t elements, std::uint64_t seed) : elements_(elements), seed_(seed) {
   const std::int64_t needed = 3 * elements * static_cast<std::int64_t>(sizeof(float));
-  if (const std::int64_t available = available_bytes(); needed > available) {
+  if (const std::int64_t available = available_host_bytes(); needed > available) {
     throw Skip(fmt::format("needs {} MiB of host memory, {} MiB are available", needed >> 20,
                            available >> 20));
   }

@@ -72,9 +72,7 @@ CopyCase::CopyCase(const LinkSpec& spec, const CudaDevice& device, std::optional
       slots_(link_slots(device.l2_bytes, bytes_)),
       blocks_(kLinkBlocksPerSm * device.sm_count),
       stream_(stream),
-      back_(make_stream()),
-      started_(make_event()),
-      came_back_(make_event()),
+      both_ways_(stream),
       mismatches_(sizeof(MismatchReport)) {
   if (spec.transfer != Transfer::kD2h) add_direction(true, node);
   if (spec.transfer != Transfer::kH2d) add_direction(false, node);
@@ -120,13 +118,8 @@ void CopyCase::copy(const Direction& direction, int slot, cudaStream_t stream) c
 
 void CopyCase::launch(int slot) {
   if (spec_.transfer == Transfer::kBoth) {
-    // Events may be used again at once: a wait is for the record that came last before it.
-    check_cuda(cudaEventRecord(started_.get(), stream_), "cudaEventRecord");
-    check_cuda(cudaStreamWaitEvent(back_.get(), started_.get(), 0), "cudaStreamWaitEvent");
-    copy(directions_[0], slot, stream_);
-    copy(directions_[1], slot, back_.get());
-    check_cuda(cudaEventRecord(came_back_.get(), back_.get()), "cudaEventRecord");
-    check_cuda(cudaStreamWaitEvent(stream_, came_back_.get(), 0), "cudaStreamWaitEvent");
+    both_ways_.run([&](cudaStream_t stream) { copy(directions_[0], slot, stream); },
+                   [&](cudaStream_t stream) { copy(directions_[1], slot, stream); });
     return;
   }
   copy(directions_[0], slot, stream_);

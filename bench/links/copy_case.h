@@ -13,6 +13,7 @@
 #include "bench/harness/case.h"
 #include "bench/harness/cuda/device.h"
 #include "bench/harness/cuda/handles.h"
+#include "bench/links/both_ways.h"
 #include "bench/links/host_memory.h"
 #include "bench/links/spec.h"
 
@@ -80,9 +81,7 @@ class CopyCase : public Case {
   int blocks_;  // of a copy by the processors
   std::int64_t left_out_ = 0;
   cudaStream_t stream_;
-  CudaStream back_;  // of `both`
-  CudaEvent started_;
-  CudaEvent came_back_;
+  BothWays both_ways_;
   std::vector<Direction> directions_;
   DeviceBuffer mismatches_;
   DeviceBuffer hashes_;

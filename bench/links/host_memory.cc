@@ -9,8 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <limits>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -29,16 +27,6 @@ constexpr std::int64_t kLeastOfThread = std::int64_t{1} << 20;
 constexpr std::uint32_t kPoison = 0xFFFFFFFFU;
 // Of what is available, for one case: other processes of the suite hold buffers of their own.
 constexpr double kShareOfMemory = 0.5;
-
-std::int64_t available_bytes() {
-  std::ifstream file("/proc/meminfo");
-  for (std::string key; file >> key;) {
-    std::int64_t kib = 0;
-    if (key == "MemAvailable:" && file >> kib) return kib * 1024;
-    file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
-  }
-  return std::numeric_limits<std::int64_t>::max();
-}
 
 int usable_cpus() {
   cpu_set_t set;
@@ -77,7 +65,7 @@ std::uint32_t expected_word(std::uint32_t folded, std::int64_t word, std::int64_
 
 HostMemory::HostMemory(std::int64_t bytes, std::optional<int> node, bool must_bind)
     : bytes_((bytes + kPage - 1) / kPage * kPage) {
-  const auto available = static_cast<double>(available_bytes());
+  const auto available = static_cast<double>(available_host_bytes());
   if (static_cast<double>(bytes_) > kShareOfMemory * available) {
     throw Skip(
         fmt::format("needs {} MiB of host memory, half of the available {:.0f} MiB may be used",

@@ -99,9 +99,7 @@ PeerCopyCase::PeerCopyCase(const LinkSpec& spec, const CudaDevice& device, const
       stream_(stream),
       own_(ends.own, "this GPU"),
       peer_(ends.peer, "the peer"),
-      back_(make_stream()),
-      started_(make_event()),
-      came_back_(make_event()) {
+      both_ways_(stream) {
   if (ends_.direct) open_access(ends_);
   if (spec.transfer != Transfer::kP2pRead) add_direction(true);
   if (spec.transfer != Transfer::kP2pWrite) add_direction(false);
@@ -138,13 +136,8 @@ void PeerCopyCase::copy(const Direction& direction, int slot, cudaStream_t strea
 
 void PeerCopyCase::launch(int slot) {
   if (spec_.both_ways()) {
-    // As CopyCase.
-    check_cuda(cudaEventRecord(started_.get(), stream_), "cudaEventRecord");
-    check_cuda(cudaStreamWaitEvent(back_.get(), started_.get(), 0), "cudaStreamWaitEvent");
-    copy(directions_[0], slot, stream_);
-    copy(directions_[1], slot, back_.get());
-    check_cuda(cudaEventRecord(came_back_.get(), back_.get()), "cudaEventRecord");
-    check_cuda(cudaStreamWaitEvent(stream_, came_back_.get(), 0), "cudaStreamWaitEvent");
+    both_ways_.run([&](cudaStream_t stream) { copy(directions_[0], slot, stream); },
+                   [&](cudaStream_t stream) { copy(directions_[1], slot, stream); });
   } else {
     copy(directions_[0], slot, stream_);
   }

@@ -19,6 +19,7 @@
 #include "bench/harness/cuda/chase_case.h"
 #include "bench/harness/cuda/device.h"
 #include "bench/harness/cuda/handles.h"
+#include "bench/links/both_ways.h"
 #include "bench/links/spec.h"
 #include "kernels/mismatch.h"
 
@@ -103,9 +104,7 @@ class PeerCopyCase : public Case {
   cudaStream_t stream_;
   LinkEnd own_;
   LinkEnd peer_;
-  CudaStream back_;  // of both ways, on the own GPU as well
-  CudaEvent started_;
-  CudaEvent came_back_;
+  BothWays both_ways_;  // both on the own GPU
   std::vector<Direction> directions_;
 };
 

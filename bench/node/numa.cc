@@ -12,6 +12,7 @@
 #include <climits>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <sstream>
 
 #include "bench/node/pci.h"
@@ -70,6 +71,16 @@ std::optional<int> farthest_node(const std::filesystem::path& sysfs, int near) {
     most = std::max(most, distance);
   }
   return farthest;
+}
+
+std::int64_t available_host_bytes() {
+  std::ifstream file("/proc/meminfo");
+  for (std::string key; file >> key;) {
+    std::int64_t kib = 0;
+    if (key == "MemAvailable:" && file >> kib) return kib * 1024;
+    file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  return std::numeric_limits<std::int64_t>::max();
 }
 
 std::string bind_pages(void* data, std::int64_t bytes, int node) {

@@ -6,63 +6,20 @@
 
 #include <cstdio>
 
-#include "bench/harness/measure.h"
-#include "bench/links/cases.h"
 #include "bench/links/copy_case.h"
-#include "bench/links/timer.h"
 #include "bench/links/zerocopy_case.h"
 #include "kernels/chase.h"
 #include "reports/merge.h"
-#include "tests/device/gpu_test.h"
+#include "tests/device/links_test.h"
 
 namespace assay {
 namespace {
 
 using ::testing::HasSubstr;
 
-class Links : public GpuTest {
+class Links : public LinksTest {
  protected:
-  void SetUp() override {
-    GpuTest::SetUp();
-    if (IsSkipped()) return;
-    link_ = find_host_link();
-    gated_.emplace(stream(), device_.sm_count);
-    timer_.emplace(*gated_, clock_,
-                   [](const std::string& id) { return waits_for_its_end(id, {}); });
-    sensor_ = make_nvml_sensor(device_.ref.uuid);
-  }
-  LinkSpec spec(const std::string& id) const { return *parse_link_id(id); }
-  RunRecord measured(const std::string& id) {
-    Bench bench{.timer = *timer_,
-                .clock = clock_,
-                .sensor = *sensor_,
-                .budget = {},
-                .family = "links",
-                .device = device_.ref,
-                .max_clock_mhz = device_.max_clock_mhz};
-    RunRecord record;
-    measure(*link_case(id, device_, link_, {}, stream()), bench, record);
-    return record;
-  }
-  // Of slot 0, launched once after it was poisoned.
-  Verification launched(Case& one) {
-    one.poison(0);
-    one.launch(0);
-    check_cuda(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
-    return one.verify(0, 0);
-  }
-  void flip_on_device(unsigned char* byte) {
-    unsigned char value = 0;
-    check_cuda(cudaMemcpy(&value, byte, 1, cudaMemcpyDeviceToHost), "cudaMemcpy");
-    value ^= 0x08;
-    check_cuda(cudaMemcpy(byte, &value, 1, cudaMemcpyHostToDevice), "cudaMemcpy");
-  }
-
-  HostLink link_;
-  SteadyClock clock_;
-  std::optional<GatedTimer> gated_;
-  std::optional<LinkTimer> timer_;
-  std::unique_ptr<Sensor> sensor_;
+  [[nodiscard]] LinkSpec spec(const std::string& id) const { return *parse_link_id(id); }
 };
 
 TEST_F(Links, EveryVariantCarriesEveryByteOfAnySize) {
@@ -89,14 +46,14 @@ TEST_F(Links, AFlippedByteIsSeenOnTheSideWhereItArrived) {
     const auto hashes = copy.hash_outputs({0});
     constexpr int kAt = 777'777;
     if (unsigned char* there = copy.arrived_on_device(0)) {
-      flip_on_device(there + kAt);
+      flip(there + kAt);
       EXPECT_NE(copy.hash_outputs({0}), hashes) << id;
       const Verification wrong = copy.verify(0, 0);
       EXPECT_EQ(wrong.status, VerificationStatus::kWrong) << id;
       EXPECT_EQ(wrong.error, 1) << id;
       EXPECT_THAT(wrong.detail, HasSubstr("to the device")) << id;
       EXPECT_THAT(wrong.detail, HasSubstr(std::to_string(kAt / 4))) << id;
-      flip_on_device(there + kAt);
+      flip(there + kAt);
     }
     if (unsigned char* back = copy.arrived_on_host(0)) {
       back[kAt] ^= 0x08;

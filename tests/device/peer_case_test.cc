@@ -11,13 +11,10 @@
 #include <array>
 #include <cstdio>
 
-#include "bench/harness/measure.h"
-#include "bench/links/cases.h"
 #include "bench/links/copy_case.h"
-#include "bench/links/timer.h"
 #include "kernels/chase.h"
 #include "reports/merge.h"
-#include "tests/device/gpu_test.h"
+#include "tests/device/links_test.h"
 
 namespace assay {
 namespace {
@@ -33,25 +30,12 @@ LinkSpec spec_of(const std::string& copy, const std::string& size) {
   return *parse_link_id(id.replace(id.find("{}"), 2, size));
 }
 
-class PeerLinks : public GpuTest {
+class PeerLinks : public LinksTest {
  protected:
   void SetUp() override {
-    GpuTest::SetUp();
+    LinksTest::SetUp();
     if (IsSkipped()) return;
     check_cuda(cudaGetDeviceCount(&gpus_), "cudaGetDeviceCount");
-  }
-  // Of slot 0, launched once after it was poisoned.
-  static Verification launched(Case& one) {
-    one.poison(0);
-    one.launch(0);
-    check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-    return one.verify(0, 0);
-  }
-  static void flip(unsigned char* byte) {
-    unsigned char value = 0;
-    check_cuda(cudaMemcpy(&value, byte, 1, cudaMemcpyDefault), "cudaMemcpy");
-    value ^= 0x08;
-    check_cuda(cudaMemcpy(byte, &value, 1, cudaMemcpyDefault), "cudaMemcpy");
   }
   // Every ordered pair of different GPUs, each with the own one current; the one with itself if
   // there is no other.
@@ -173,40 +157,7 @@ TEST_F(PeerLinks, AChaseThatTakesAnotherWayIsWrong) {
 }
 
 // The family as the runner calls it.
-class PeerFamily : public PeerLinks {
- protected:
-  void SetUp() override {
-    PeerLinks::SetUp();
-    if (IsSkipped()) return;
-    link_ = find_host_link();
-    peers_ = find_peers();
-    gated_.emplace(stream(), device_.sm_count);
-    timer_.emplace(*gated_, clock_,
-                   [this](const std::string& id) { return waits_for_its_end(id, peers_); });
-    sensor_ = make_nvml_sensor(device_.ref.uuid);
-  }
-  CaseEntry entry(const std::string& id) const {
-    return *link_case(id, device_, link_, peers_, stream());
-  }
-  RunRecord measured(const std::string& id) {
-    Bench bench{.timer = *timer_,
-                .clock = clock_,
-                .sensor = *sensor_,
-                .budget = {},
-                .family = "links",
-                .device = device_.ref,
-                .max_clock_mhz = device_.max_clock_mhz};
-    RunRecord record;
-    measure(entry(id), bench, record);
-    return record;
-  }
-  HostLink link_;
-  PeerGpus peers_;
-  SteadyClock clock_;
-  std::optional<GatedTimer> gated_;
-  std::optional<LinkTimer> timer_;
-  std::unique_ptr<Sensor> sensor_;
-};
+using PeerFamily = PeerLinks;
 
 TEST_F(PeerFamily, APeerThatIsNoneIsSkippedWithTheReason) {
   if (gpus_ == 1) {

@@ -19,6 +19,7 @@
 #include "bench/node/pci.h"
 #include "bench/node/sensor.h"
 #include "bench/node/xid_watch.h"
+#include "tests/unit/fake_nvml_test.h"
 
 namespace assay {
 namespace {
@@ -33,22 +34,7 @@ using ::testing::SizeIs;
 constexpr const char* kGpu0 = "GPU-00000000-0000-0000-0000-000000000000";
 constexpr const char* kGpu1 = "GPU-00000000-0000-0000-0000-000000000001";
 
-class Node : public ::testing::Test {
- protected:
-  void set(const char* name, const char* value) {
-    setenv(name, value, 1);
-    names_.push_back(name);
-  }
-  void TearDown() override {
-    for (const char* name : names_) unsetenv(name);
-  }
-  static Inventory inventory() {
-    return read_inventory(load_gpu_table(std::filesystem::path(ASSAY_SOURCE_DIR) / "configs/gpus"));
-  }
-
- private:
-  std::vector<const char*> names_;
-};
+using Node = FakeNvmlTest;
 
 TEST_F(Node, ReadsACardWhole) {
   const Inventory found = inventory();

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "bench/node/inventory.h"
+#include "tests/unit/fake_nvml_test.h"
 
 namespace assay {
 namespace {
@@ -19,22 +20,7 @@ using testing::IsEmpty;
 using testing::Pair;
 using testing::SizeIs;
 
-class TopologyTest : public testing::Test {
- protected:
-  void set(const char* name, const char* value) {
-    setenv(name, value, 1);
-    names_.push_back(name);
-  }
-  void TearDown() override {
-    for (const char* name : names_) unsetenv(name);
-  }
-  static Inventory inventory() {
-    return read_inventory(load_gpu_table(std::filesystem::path(ASSAY_SOURCE_DIR) / "configs/gpus"));
-  }
-
- private:
-  std::vector<const char*> names_;
-};
+using TopologyTest = FakeNvmlTest;
 
 TEST_F(TopologyTest, OneGpuHasLinksAndNoPeer) {
   set("FAKE_NVML_TOPOLOGY", "switch");
