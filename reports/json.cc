@@ -171,6 +171,17 @@ std::string dump_json(const Json& json) { return dump(json, 2) + "\n"; }
 
 std::string dump_json_line(const Json& json) { return dump(json, -1); }
 
+Json member_of(const Json& json, std::string_view key) {
+  if (!json.is_object()) return {};
+  const auto found = json.find(key);
+  return found == json.end() ? Json() : *found;
+}
+
+std::string text_of(const Json& json, std::string_view key) {
+  const Json found = member_of(json, key);
+  return found.is_string() ? found.get<std::string>() : std::string();
+}
+
 std::string read_file(const std::filesystem::path& path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {

@@ -30,6 +30,11 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] std::string dump_json(const Json& json);
 [[nodiscard]] std::string dump_json_line(const Json& json);
 
+// What a file of another program holds there: null where `json` is no object or has no such key.
+[[nodiscard]] Json member_of(const Json& json, std::string_view key);
+// Likewise; empty where it is no text.
+[[nodiscard]] std::string text_of(const Json& json, std::string_view key);
+
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);
 
 inline constexpr unsigned kPrivateFile = 0600;

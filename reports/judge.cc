@@ -101,9 +101,9 @@ void Judge::fold_in(const std::vector<Fault>& faults) {
 int wrong_rounds(const Report& report, const std::string& uuid) {
   std::set<Json> rounds;
   for (const Json& row : report.benchmarks) {
-    const Json ours = row.value("assay", Json::object());
-    if (ours.value("device", "") == uuid && ours.value("status", "") == "invalid") {
-      rounds.insert(row.value("repetition_index", Json()));
+    const Json ours = member_of(row, "assay");
+    if (text_of(ours, "device") == uuid && text_of(ours, "status") == "invalid") {
+      rounds.insert(member_of(row, "repetition_index"));
     }
   }
   return static_cast<int>(rounds.size());

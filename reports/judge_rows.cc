@@ -153,7 +153,11 @@ void pass_if_shared(const Report& report, const Target& target, Record& record) 
   if (record.judged.status != JudgedStatus::kFail || !is_pcie(record.work.pipe)) return;
   const Record* alone = find_record(report, record.id + kAloneSuffix, record.device.uuid);
   const Metric* metric = alone == nullptr ? nullptr : primary_metric(*alone);
-  if (metric == nullptr || !unfit(*alone, target, metric).empty()) return;
+  // Once is enough, but once it must have been.
+  if (metric == nullptr || metric->values.empty() || alone->status != RecordStatus::kOk ||
+      !unfit(*alone, target, metric).empty()) {
+    return;
+  }
   const Oriented once = oriented(*metric, target.floor);
   if (std::ranges::any_of(once.values, [&](double value) { return value < once.floor; })) return;
   record.judged.status = JudgedStatus::kPass;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "reports/statistics.h"
 #include "reports/text.h"
@@ -31,7 +32,7 @@ std::optional<std::int64_t> size_of(const Record& record) {
       parts[4] != "warm") {
     return std::nullopt;
   }
-  const Json size = record.parameters.value("tensor_bytes", Json());
+  const Json size = member_of(record.parameters, "tensor_bytes");
   if (!size.is_number_integer() || size.get<std::int64_t>() <= 0) return std::nullopt;
   return size.get<std::int64_t>();
 }
@@ -66,7 +67,7 @@ L2Knee knee_of(const Curve& curve) {
   }
   if (!knee.reason.empty()) return knee;
 
-  knee.l2_gb_per_s = plateau_of(curve, (fastest->second + largest->second) / 2);
+  knee.l2_gb_per_s = plateau_of(curve, std::midpoint(fastest->second, largest->second));
   const double edge = kEdge * *knee.l2_gb_per_s;
   auto above = largest;
   while (above->second < edge) --above;

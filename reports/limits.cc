@@ -102,8 +102,8 @@ Limit compute_limit(const GpuSpec& spec, const GpuInventory* gpu, const Record& 
 // GB/s of one lane one way, after the line code; 0 for a generation that is not known.
 double lane_gb_per_s(double generation) {
   constexpr std::array<double, 6> kGigatransfers = {2.5, 5, 8, 16, 32, 64};
+  if (!(generation >= 1 && generation < kGigatransfers.size() + 1)) return 0;
   const auto index = static_cast<std::size_t>(generation) - 1;
-  if (!(generation >= 1) || index >= kGigatransfers.size()) return 0;
   const double code = index < 2 ? 8.0 / 10 : index < 5 ? 128.0 / 130 : 242.0 / 256;
   return kGigatransfers[index] * code / 8;
 }

@@ -34,12 +34,10 @@ std::vector<const Record*> pcie_rows(const Report& report, const GpuInventory& g
 
 // The host's memory lay elsewhere than the case wanted it; empty if not, or if nobody knows.
 std::string misplaced(const Record& record) {
-  const Json wanted = record.parameters.value("host_numa_node", Json());
-  if (!record.preparation.is_object()) return {};
-  const Json found = record.preparation.value("node", Json());
+  const Json wanted = member_of(record.parameters, "host_numa_node");
+  const Json found = member_of(record.preparation, "node");
   if (!wanted.is_number_integer() || !found.is_number_integer() || wanted == found) return {};
-  return fmt::format("host memory on NUMA node {} instead of {}", found.get<int>(),
-                     wanted.get<int>());
+  return fmt::format("host memory on NUMA node {} instead of {}", found.dump(), wanted.dump());
 }
 
 void add_rows(Fault& fault, const std::vector<const Record*>& rows) {

@@ -16,9 +16,7 @@ const GpuPeer* find_peer(const Inventory& inventory, std::string_view a, std::st
 }
 
 std::string peer_uuid(const Record& record) {
-  if (!is_peer(record.work.pipe) || !record.parameters.is_object()) return {};
-  const Json uuid = record.parameters.value("peer_uuid", Json());
-  return uuid.is_string() ? uuid.get<std::string>() : std::string();
+  return is_peer(record.work.pipe) ? text_of(record.parameters, "peer_uuid") : std::string();
 }
 
 std::optional<bool> on_nvlink(const GpuPeer& pair) {
@@ -55,7 +53,7 @@ int full_nvlinks(const Report& report, const GpuPeer& pair, const GpuSpec& spec)
   for (const GpuPeer& other : report.inventory.peers) {
     most = std::max(most, other.nvlinks.value_or(0));
   }
-  return most;
+  return most > 0 ? most : spec.nvlink_links;  // no pair's number is known
 }
 
 }  // namespace assay

@@ -86,11 +86,11 @@ std::vector<std::string> l2_knee_lines(const Report& report) {
 std::string checks_text(const Report& report) {
   std::map<std::string, std::pair<double, double>> seconds;  // by family: checks, busy
   for (const Json& row : report.benchmarks) {
-    const Json ours = row.value("assay", Json::object());
-    const Json check_s = ours.value("check_s", Json());
-    const Json busy_s = ours.value("busy_s", Json());
+    const Json ours = member_of(row, "assay");
+    const Json check_s = member_of(ours, "check_s");
+    const Json busy_s = member_of(ours, "busy_s");
     if (!check_s.is_number() || !busy_s.is_number()) continue;
-    auto& [checks, busy] = seconds[split(ours.value("id", ""), '/').front()];
+    auto& [checks, busy] = seconds[split(text_of(ours, "id"), '/').front()];
     checks += check_s.get<double>();
     busy += busy_s.get<double>();
   }

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <numeric>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -35,17 +36,22 @@ int usable_cpus() {
 }
 
 // Calls work(part, begin, end) for parts of [0, bytes), each a multiple of a page but the last.
+// What gets no thread (a container's limit of processes) is done here.
 template <class Work>
 void in_parallel(std::int64_t bytes, int parts, const Work& work) {
   const std::int64_t step = (bytes / parts / kPage + 1) * kPage;
-  std::vector<std::jthread> threads;
-  for (int part = 1; part < parts; ++part) {
+  const auto run = [&work, step, bytes](int part) {
     const std::int64_t begin = std::min(part * step, bytes);
-    threads.emplace_back([&work, part, begin, end = std::min(begin + step, bytes)] {
-      work(static_cast<std::size_t>(part), begin, end);
-    });
+    work(static_cast<std::size_t>(part), begin, std::min(begin + step, bytes));
+  };
+  std::vector<std::jthread> threads;
+  int part = 1;
+  try {
+    for (; part < parts; ++part) threads.emplace_back(run, part);
+  } catch (const std::system_error&) {
+    for (; part < parts; ++part) run(part);
   }
-  work(std::size_t{0}, std::int64_t{0}, std::min(step, bytes));
+  run(0);
 }
 
 int parts_of(std::int64_t bytes) {

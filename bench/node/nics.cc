@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <regex>
 
@@ -41,7 +42,8 @@ std::string bus_id_of(const fs::path& entry) {
 std::optional<double> leading_number(const std::string& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && value > 0 ? std::optional(value) : std::nullopt;
+  return error == std::errc() && value > 0 && std::isfinite(value) ? std::optional(value)
+                                                                   : std::nullopt;
 }
 
 std::optional<std::string> word_of(const fs::path& path) {

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <sstream>
 
 #include "bench/node/pci.h"
@@ -22,6 +23,23 @@ namespace {
 
 std::filesystem::path nodes_folder(const std::filesystem::path& sysfs) {
   return sysfs / "devices" / "system" / "node";
+}
+
+std::filesystem::path folder_of(const std::filesystem::path& sysfs, int node) {
+  return nodes_folder(sysfs) / ("node" + std::to_string(node));
+}
+
+// Sorted.
+std::vector<int> all_nodes(const std::filesystem::path& sysfs) {
+  std::vector<int> nodes;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(nodes_folder(sysfs), error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("node")) continue;
+    if (const std::optional<int> node = whole_number(name.substr(4))) nodes.push_back(*node);
+  }
+  std::ranges::sort(nodes);
+  return nodes;
 }
 
 // "Node 0 MemTotal:  131072 kB"
@@ -43,30 +61,26 @@ NumaNode numa_node_of(const std::filesystem::path& sysfs, const std::string& bus
 }
 
 std::vector<int> nodes_with_memory(const std::filesystem::path& sysfs) {
-  std::vector<int> nodes;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(nodes_folder(sysfs), error)) {
-    const std::string name = entry.path().filename().string();
-    if (!name.starts_with("node")) continue;
-    const std::optional<int> node = whole_number(name.substr(4));
-    if (node && has_memory(entry.path())) nodes.push_back(*node);
-  }
-  std::ranges::sort(nodes);
+  std::vector<int> nodes = all_nodes(sysfs);
+  std::erase_if(nodes, [&](int node) { return !has_memory(folder_of(sysfs, node)); });
   return nodes;
 }
 
 std::optional<int> farthest_node(const std::filesystem::path& sysfs, int near) {
-  // One distance for each node, in the order of their numbers.
-  std::istringstream row(
-      read_trimmed(nodes_folder(sysfs) / ("node" + std::to_string(near)) / "distance"));
-  std::vector<int> distances;
-  for (int distance = 0; row >> distance;) distances.push_back(distance);
+  // One distance for each node there is, in the order of their numbers, which may have gaps.
+  std::istringstream row(read_trimmed(folder_of(sysfs, near) / "distance"));
+  std::map<int, int> distances;
+  for (const int node : all_nodes(sysfs)) {
+    int distance = 0;
+    if (!(row >> distance)) break;
+    distances[node] = distance;
+  }
   std::optional<int> farthest;
   int most = -1;
   for (const int node : nodes_with_memory(sysfs)) {
     if (node == near) continue;
-    const auto at = static_cast<std::size_t>(node);
-    const int distance = at < distances.size() ? distances[at] : 0;
+    const auto found = distances.find(node);
+    const int distance = found == distances.end() ? 0 : found->second;
     if (distance > most) farthest = node;
     most = std::max(most, distance);
   }

@@ -10,11 +10,13 @@
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <string_view>
 
 namespace assay {
 namespace {
+
+// A file of sysfs is a page at most.
+constexpr std::size_t kMostBytes = 65536;
 
 // Whether the driver knows the card and its device node is not ours to open. A card that is lost
 // keeps its node, and opening that fails otherwise.
@@ -39,9 +41,16 @@ std::filesystem::path sysfs_root() {
   return root != nullptr ? root : "/sys";
 }
 
+std::string read_small(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes(kMostBytes, '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  return bytes;
+}
+
 std::string read_trimmed(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::string text = read_small(path);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos) return {};
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);

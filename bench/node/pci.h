@@ -23,6 +23,10 @@ namespace assay {
 [[nodiscard]] std::vector<std::string> hidden_gpus(const std::filesystem::path& sysfs,
                                                    const std::vector<std::string>& bus_ids);
 
+// The bytes of a small file, the first 64 KiB of a larger one; those before the error if reading
+// fails, as the speed of a network interface that is switched off does. Never throws for a file.
+[[nodiscard]] std::string read_small(const std::filesystem::path& path);
+
 // Trimmed text of a small file; empty if it cannot be read.
 [[nodiscard]] std::string read_trimmed(const std::filesystem::path& path);
 

@@ -3,8 +3,6 @@
 #include "bench/node/pci_facts.h"
 
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <vector>
 
@@ -27,8 +25,8 @@ constexpr int kMostCapabilities = 96;                   // a list that runs in a
 using Config = std::vector<std::uint8_t>;
 
 Config read_config(const std::filesystem::path& device) {
-  std::ifstream file(device / "config", std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const std::string bytes = read_small(device / "config");
+  return {bytes.begin(), bytes.end()};
 }
 
 // Little-endian; 0 beyond the end.
@@ -47,7 +45,7 @@ std::optional<std::size_t> find_express(const Config& config) {
   return std::nullopt;
 }
 
-// Null if extended capabilities were not shown; a port without ACS redirects nothing.
+// Null if not all extended capabilities were shown; a port without ACS redirects nothing.
 std::optional<bool> redirects(const Config& config) {
   if (config.size() <= kFirstExtended) return std::nullopt;
   std::size_t at = kFirstExtended;
@@ -55,7 +53,7 @@ std::optional<bool> redirects(const Config& config) {
     if (word(config, at) == kAcs) return (word(config, at + kAcsControl) & kRedirects) != 0;
     at = word(config, at + 2) >> 4;
   }
-  return false;
+  return at == 0 ? std::optional(false) : std::nullopt;
 }
 
 // The folders of the ports above the device, up to its root.

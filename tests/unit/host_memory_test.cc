@@ -3,8 +3,11 @@
 #include "bench/links/host_memory.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <cstdint>
+#include <system_error>
+#include <thread>
 
 #include "bench/harness/case.h"
 #include "kernels/hash.h"
@@ -17,7 +20,7 @@ constexpr std::int64_t kCapacity = std::int64_t{5} << 20;  // several threads
 constexpr std::uint64_t kSeed = 7;
 
 // As a copy of `bytes` leaves it.
-void receive(HostMemory& memory, std::int64_t bytes) {
+void receive(const HostMemory& memory, std::int64_t bytes) {
   fill_pattern(memory.data(), kCapacity, kSeed);
   for (std::int64_t i = bytes; i < kCapacity; ++i) memory.data()[i] = 0xFF;
 }
@@ -65,6 +68,41 @@ TEST(HostMemory, TheHashOfThePiecesIsThatOfTheWhole) {
   const std::uint64_t before = hash_in_parallel(memory.data(), kCapacity);
   memory.data()[kCapacity - 1] ^= 1;
   EXPECT_NE(hash_in_parallel(memory.data(), kCapacity), before);
+}
+
+// The next threads are to have stacks that no address space holds.
+class NoThreads {
+ public:
+  NoThreads() {
+    pthread_getattr_default_np(&before_);
+    pthread_attr_t huge;
+    pthread_attr_init(&huge);
+    pthread_attr_setstacksize(&huge, std::size_t{1} << 50);
+    pthread_setattr_default_np(&huge);
+    pthread_attr_destroy(&huge);
+  }
+  ~NoThreads() {
+    pthread_setattr_default_np(&before_);
+    pthread_attr_destroy(&before_);
+  }
+  // Puts back what was set before.
+  NoThreads(const NoThreads&) = delete;
+  NoThreads& operator=(const NoThreads&) = delete;
+
+ private:
+  pthread_attr_t before_{};
+};
+
+TEST(HostMemory, IsFilledAndCheckedWhereNoThreadIsToBeHad) {
+  const NoThreads until_the_end;
+  EXPECT_THROW(std::jthread([] {}), std::system_error);
+  const HostMemory memory(kCapacity, std::nullopt, false);
+  receive(memory, 1000);
+  EXPECT_EQ(check_copied(memory.data(), 1000, kCapacity, kSeed).count, 0);
+  memory.data()[kCapacity - 1] ^= 1;
+  EXPECT_EQ(check_copied(memory.data(), 1000, kCapacity, kSeed).count, 1);
+  EXPECT_EQ(hash_in_parallel(memory.data(), kCapacity),
+            hash_bytes_on_host(memory.data(), kCapacity));
 }
 
 TEST(HostMemory, WhatDoesNotFitIsSkipped) {

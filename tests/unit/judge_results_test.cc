@@ -89,6 +89,10 @@ TEST(JudgeResults, WrongOnceIsNoPassAndWrongInTwoRoundsOfAnyCaseIsAFail) {
   report.records[0].wrong_runs = 1;
   report.records[0].warnings = {"a run failed and was replaced: row 7"};
   report.benchmarks.push_back(wrong_row(report.records[0], 2));
+  for (const Json& odd :
+       {Json(), Json(3), Json{{"assay", "x"}}, Json{{"assay", {{"device", 1}}}}}) {
+    report.benchmarks.push_back(odd);  // another program's
+  }
   judge(report);
   expect_verdict(report, JudgedStatus::kInconclusive, 2);
   EXPECT_THAT(report.records[0].judged.reason, HasSubstr("not confirmed"));

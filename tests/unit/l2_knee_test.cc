@@ -67,6 +67,22 @@ TEST(L2Knee, IsTheLastFallAndNotTheRampOfSmallSizes) {
   EXPECT_NEAR(report.l2_knees.at(0).bytes.value(), 32 * kMiB * std::sqrt(2.0), 1);
 }
 
+TEST(L2Knee, FiguresAndParametersOfAnyKindEndNothing) {
+  for (const Json& odd : {Json(), Json::array(), Json("text"), Json{{"tensor_bytes", -1}}}) {
+    Report report = curve();
+    report.records.back().parameters = odd;
+    derive_limits(report);
+    EXPECT_EQ(report.l2_knees.size(), 1U);
+  }
+  Report report = sample_report(1);
+  add(report, 1, 1.7e308);
+  add(report, 2, 1.7e308);
+  add(report, 4, 1e308);
+  add(report, 8, 1e308);
+  derive_limits(report);
+  EXPECT_EQ(report.l2_knees.at(0).l2_gb_per_s, 1.7e308);
+}
+
 TEST(L2Knee, WhatDoesNotSpanItHasNone) {
   const auto reason_of = [](const std::vector<std::pair<std::int64_t, double>>& rows) {
     Report report = sample_report(1);

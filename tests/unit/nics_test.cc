@@ -104,6 +104,27 @@ TEST_F(NicsTest, InterfacesWithoutAPciDeviceAreNoCards) {
   EXPECT_FALSE(nics()[1].rdma);
 }
 
+// The kernel answers a read with an error, as for the speed of an interface that is switched off.
+TEST_F(NicsTest, AFileThatOpensAndCannotBeReadIsUnknown) {
+  const fs::path device = add_device("0000:18:00.0");
+  add_entry("class/net/eth0", device);
+  write("class/net/eth0/operstate", "down");
+  fs::create_directories(root_ / "class/net/eth0/speed");
+  fs::create_directories(device / "numa_node");
+  ASSERT_THAT(nics(), SizeIs(1));
+  EXPECT_EQ(nics()[0].interfaces.at(0).state, "down");
+  EXPECT_FALSE(nics()[0].interfaces.at(0).gbit_per_s);
+  EXPECT_FALSE(nics()[0].numa_node);
+}
+
+TEST_F(NicsTest, ARateThatIsNoNumberIsNone) {
+  add_entry("class/net/eth0", add_device("0000:18:00.0"));
+  for (const char* const text : {"inf", "nan", "-inf", "1e999", "0", "-1", ""}) {
+    write("class/net/eth0/speed", text);
+    EXPECT_FALSE(nics().at(0).interfaces.at(0).gbit_per_s) << text;
+  }
+}
+
 TEST_F(NicsTest, WhatIsNotReadableIsNullWithItsReason) {
   add_entry("class/infiniband/mlx5_1", add_device("0000:18:00.0"));
   write("class/infiniband/mlx5_1/ports/1/rate", "broken");

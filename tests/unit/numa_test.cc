@@ -59,6 +59,16 @@ TEST_F(Numa, TheFarthestNodeHasMemoryAndTheLargestDistance) {
   EXPECT_EQ(farthest_node(root_, 2), 0);
 }
 
+TEST_F(Numa, NumbersMayHaveGaps) {
+  node(0, 1000, "10 20 40 80");
+  node(1, 1000, "20 10 40 80");
+  node(8, 1000, "40 40 10 80");
+  node(10, 0, "80 80 80 10");
+  EXPECT_EQ(farthest_node(root_, 0), 8);
+  EXPECT_EQ(farthest_node(root_, 1), 8);
+  EXPECT_EQ(farthest_node(root_, 8), 0);
+}
+
 TEST_F(Numa, OneNodeHasNoOther) {
   node(0, 1000, "10");
   EXPECT_FALSE(farthest_node(root_, 0));

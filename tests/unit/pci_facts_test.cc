@@ -112,7 +112,29 @@ TEST_F(PciFactsTest, AListInACircleEnds) {
   write(device() / "config", bytes);
   write(port() / "config", bytes);
   EXPECT_FALSE(facts().relaxed_ordering);
+  EXPECT_FALSE(facts().acs_redirect) << "its end was not seen";
+}
+
+TEST_F(PciFactsTest, AListThatIsCutOffIsUnknown) {
+  std::vector<char> cut = config(0x10, 0x04);
+  cut.resize(0x140);  // before ACS
+  write(port() / "config", cut);
+  EXPECT_FALSE(facts().acs_redirect);
+  write(port() / "config", std::vector<char>(4096, static_cast<char>(0xFF)));  // nobody answers
+  EXPECT_FALSE(facts().acs_redirect);
+  std::vector<char> none = config(0, 0);
+  none[0x102] = none[0x103] = 0;  // the list ends
+  write(port() / "config", none);
   EXPECT_EQ(facts().acs_redirect, false);
+}
+
+TEST_F(PciFactsTest, AFileThatOpensAndCannotBeReadIsUnknown) {
+  std::filesystem::create_directories(device() / "config");
+  std::filesystem::create_directories(device() / "iommu_group" / "type");
+  std::filesystem::create_directories(device() / "sriov_totalvfs");
+  EXPECT_FALSE(facts().relaxed_ordering);
+  EXPECT_FALSE(facts().iommu);
+  EXPECT_FALSE(facts().sriov_vfs);
 }
 
 }  // namespace

@@ -177,5 +177,37 @@ TEST(Pcie, WhatIsSlowWithAllGpusAndSoundAloneIsSharedAndPasses) {
   EXPECT_EQ(row.judged.status, JudgedStatus::kFail) << "a wrong result proves nothing";
 }
 
+TEST(Pcie, ARowThatDidNotRunAloneProvesNothing) {
+  Report report = with_link(kSlow);
+  Record alone = report.records.back();
+  alone.id += kAloneSuffix;
+  alone.metrics.at("gb_per_s").value = 55.3;
+  alone.metrics.at("gb_per_s").values = {};
+  report.records.push_back(alone);
+  for (const RecordStatus status : {RecordStatus::kOk, RecordStatus::kSkipped}) {
+    report.records.back().status = status;
+    judge(report);
+    EXPECT_EQ(report.records.at(report.records.size() - 2).judged.status, JudgedStatus::kFail);
+  }
+  report.records.back().status = RecordStatus::kErrored;
+  report.records.back().metrics.at("gb_per_s").values = {55.3};
+  judge(report);
+  EXPECT_EQ(report.records.at(report.records.size() - 2).judged.status, JudgedStatus::kFail);
+}
+
+// The fields are a program's own: reports of other programs hold other things there.
+TEST(Pcie, ParametersOfAnyKindAreJudged) {
+  for (const Json& odd : {Json(), Json::array(), Json("text"), Json(3), Json{{"node", "x"}}}) {
+    Report report = with_link(kSlow);
+    report.records.back().parameters = odd;
+    judge(report);
+    EXPECT_EQ(report.records.back().judged.status, JudgedStatus::kFail);
+    report = with_link(kSlow);
+    report.records.back().preparation = odd;
+    judge(report);
+    EXPECT_EQ(report.records.back().judged.status, JudgedStatus::kFail);
+  }
+}
+
 }  // namespace
 }  // namespace assay

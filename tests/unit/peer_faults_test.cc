@@ -50,6 +50,18 @@ TEST(PeerLimit, IsThatOfTheLinksBetweenTheTwo) {
   EXPECT_DOUBLE_EQ(*row_between(report, kWrite, 0, 1).limit.at_clock, 150);
 }
 
+// Of every pair: one link of each GPU ends where the driver does not say.
+TEST(PeerLimit, WithoutAnyNumberOfLinksItIsThatOfAllOfTheCards) {
+  Report report = four_direct();
+  add_pair_rows(report, kWrite, 140);
+  for (GpuPeer& pair : report.inventory.peers) pair.nvlinks.reset();
+  derive_limits(report);
+  for (const Record& record : report.records) {
+    EXPECT_EQ(record.status, RecordStatus::kOk) << record.message;
+  }
+  EXPECT_DOUBLE_EQ(*row_between(report, kWrite, 0, 1).limit.datasheet, 450);
+}
+
 TEST(PeerLimit, WithoutNvlinkItIsThatOfPcie) {
   Report report = on_switch(2);
   add_pair_rows(report, kWrite, 50);
