@@ -153,7 +153,7 @@ TEST_F(InTurn, AloneSeesThePeersAndSaysSo) {
   const std::string id = "links/p2p_write/1MiB+to=0/burst";
   const Pass pass = schedule(3).alone(7, "alone", {{"GPU-2", id}});
   ASSERT_EQ(pass.runs.size(), 1U);
-  const RunRecord& record = of(pass, "GPU-2", id + "/alone");
+  const RunRecord record = of(pass, "GPU-2", id + "/alone");
   EXPECT_EQ(record.status, RecordStatus::kOk) << record.message;
   EXPECT_EQ(record.conditions.peers, Peers::kAlone);
   EXPECT_EQ(record.parameters["shown"], "GPU-2,GPU-0,GPU-1");

@@ -240,7 +240,7 @@ TEST_F(Supervise, PeersAreSeenBehindTheOwnGpu) {
   one.ids = {"gemm/a+to=2/burst"};
   one.peers = {"GPU-2", "GPU-0"};
   const TaskResult result = supervise(one, stop_);
-  const RunRecord& record = of(result, "gemm/a+to=2/burst");
+  const RunRecord record = of(result, "gemm/a+to=2/burst");
   EXPECT_EQ(record.status, RecordStatus::kOk) << record.message;
   EXPECT_EQ(record.parameters["shown"], "GPU-1,GPU-2,GPU-0");
 }
