@@ -137,9 +137,16 @@ std::string mark_of(const Record& record) {
   }
 }
 
-// "0.82 at 1500 MHz" for compute; for memory, whose clock is fixed, the share of the data sheet.
+// "0.82 at 1500 MHz" for compute, "0.88 PCIe 5 x16" for the link as it was under the load; for
+// memory, whose clock is fixed, the share of the data sheet.
 std::string share_text(const Record& record) {
   const Limit& limit = record.limit;
+  const Telemetry& telemetry = record.telemetry;
+  if (is_pcie(record.work.pipe) && limit.share_at_clock && telemetry.pcie_generation &&
+      telemetry.pcie_width) {
+    return fmt::format("{:.2f} PCIe {:.0f} x{:.0f}", *limit.share_at_clock,
+                       telemetry.pcie_generation->max, telemetry.pcie_width->max);
+  }
   if (record.work.pipe != "dram" && limit.share_at_clock && limit.clock_mhz) {
     return fmt::format("{:.2f} at {:.0f} MHz", *limit.share_at_clock, *limit.clock_mhz);
   }

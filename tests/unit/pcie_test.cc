@@ -9,6 +9,7 @@
 
 #include "reports/faults.h"
 #include "reports/judge.h"
+#include "reports/render.h"
 #include "tests/unit/sample_report.h"
 
 namespace assay {
@@ -207,6 +208,12 @@ TEST(Pcie, ParametersOfAnyKindAreJudged) {
     judge(report);
     EXPECT_EQ(report.records.back().judged.status, JudgedStatus::kFail);
   }
+}
+
+TEST(Pcie, TheLinkStandsBesideItsShare) {
+  Report report = with_link(kSlow, 4, 16);
+  judge(report);
+  EXPECT_THAT(render_summary(report, "r"), HasSubstr("0.96 PCIe 4 x16"));
 }
 
 }  // namespace
