@@ -7,7 +7,8 @@
 //   Exchange& exchange = ...;                                  // made once a process
 //   std::vector<std::string> parts = exchange.all_gather(mine);   // parts[rank]
 //
-// Every rank makes the same calls in the same order. SoloExchange serves one rank.
+// Every rank makes the same calls in the same order. SoloExchange serves one rank, RelayExchange
+// (relay_exchange.h) those that one process started.
 #pragma once
 
 #include <stdexcept>
