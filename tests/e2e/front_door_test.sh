@@ -34,6 +34,7 @@ check() { # WHAT CONDITION...
 }
 is() { [[ $1 == "$2" ]]; }
 has() { [[ $1 == *"$2"* ]]; }
+lacks() { ! has "$@"; }
 code_and_word() { [[ $code == "$1" && $err == *"$2"* ]]; }
 as_nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
 configured() { wc -l <"$project/configured.txt"; }
@@ -244,6 +245,9 @@ check "the version is read from /proc too" code_and_word 2 "driver 535.183.01 is
 make_host "$work/new" 580.95.05
 run env ASSAY_HOST_ROOT="$work/new" "$door" --no-install accept
 check "a GPU asks for the bench part" code_and_word 2 "nvidia-cuda-nvcc=="
+check "but not for its optional pieces" lacks "$err" "nvidia-cusparselt"
+run env ASSAY_HOST_ROOT="$work/new" ASSAY_WITH=cusparselt,nccl "$door" --no-install accept
+check "which ASSAY_WITH may name" code_and_word 2 "nvidia-cuda-nvcc=="
 make_host "$work/undriven"
 run env ASSAY_HOST_ROOT="$work/undriven" "$door" accept
 check "no driver: nothing is downloaded for the card" is "$code$out" "0<accept>"
