@@ -201,8 +201,10 @@ class ManyGpus(Node):
             self.expect(self.run_assay("run", "quick", "--runs", "2", gpus=gpus, FAKE_WORK_MS=300), 0)
             return time.monotonic() - start
 
+        # What else runs on the machine lengthens a try at times, and never shortens it: a runner
+        # that takes the GPUs one after the other needs 8 times as long in each.
         one = seconds(1)
-        eight = seconds(8)
+        eight = min(seconds(8) for _ in range(2))
         self.assertLess(eight, 1.3 * one)
 
     def test_a_gpu_that_is_slow_only_among_others(self):

@@ -109,7 +109,9 @@ class LittleIsTold(Surroundings):
         suite.write_text(suite.read_text().replace("budget_s: 90", "budget_s: 2")
                          .replace("stage2_budget_s: 20", "stage2_budget_s: 0.5"))
         result = self.run_assay("run", "quick", FAKE_WORK_MS=90)
-        self.expect(result, 2, "the budget of 2 s ended after 2 of 6 rounds")
+        # How many rounds fit is the machine's affair.
+        self.expect(result, 2)
+        self.assertRegex(result.stdout, "the budget of 2 s ended after [1-5] of 6 rounds")
 
     def test_a_card_without_a_uuid_is_not_lost(self):
         result = self.run_assay("accept", gpus=2, FAKE_NVML_FAIL="nvmlDeviceGetUUID")
