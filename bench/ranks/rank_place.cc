@@ -86,8 +86,7 @@ std::unique_ptr<Exchange> make_exchange(const RankPlace& place) {
   if (place.relay) return std::make_unique<RelayExchange>(*place.relay, place.rank, place.size);
   if (place.size == 1) return std::make_unique<SoloExchange>();
   throw Error(ExitCode::kNotJudged,
-              fmt::format("{} started {} ranks, which have no way to meet here yet; on one node "
-                          "`assay run` starts them itself",
+              fmt::format("{} started {} ranks, which have no way to meet yet: start one",
                           place.launcher, place.size));
 }
 
